@@ -1,0 +1,317 @@
+"""The embedded S3 server with sample data: a real S3 server on this machine, so that everything works offline.
+
+One `weed mini` process (SeaweedFS), bound to the loopback address, with telemetry off and a kept folder.  The sample
+is made by a seeded generator, so its sizes are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.messages import text
+from gpufeed.observe.objects import Objects, RequestFailed
+from gpufeed.sample import BUCKET, PREFIXES, VERSION, load_sample
+
+DEFAULT_PORT = 18330
+REGION = "us-east-1"
+# Names no one can mistake for a real key; the server accepts nothing else.
+ACCESS_KEY = "gpufeed-demo"
+SECRET_KEY = "gpufeed-demo-is-not-a-secret"  # noqa: S105 — as it says
+# A bucket of its own tells which sample is loaded, so that the sample bucket holds the sample only.
+VERSION_BUCKET = "gpufeed-sample-version"
+READY_WITHIN = 30.0  # [s]
+PORTS = (
+    "s3.port",
+    "s3.port.grpc",
+    "master.port",
+    "master.port.grpc",
+    "volume.port",
+    "volume.port.grpc",
+    "filer.port",
+    "filer.port.grpc",
+    "admin.port",
+    "admin.port.grpc",
+)
+
+
+@dataclass
+class Demo:
+    """A running embedded server: where it is and what a client needs."""
+
+    endpoint_url: str
+    access_key: str = ACCESS_KEY
+    secret_key: str = SECRET_KEY
+    region: str = REGION
+    bucket: str = BUCKET
+    prefixes: tuple[str, ...] = PREFIXES
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def started(self) -> bool:
+        """False when it was found running; then ``stop`` leaves it alone."""
+        return self.process is not None
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The whole sample bucket first, then each sample prefix."""
+        return (f"s3://{self.bucket}/", *(f"s3://{self.bucket}/{prefix}" for prefix in self.prefixes))
+
+    def environment(self) -> dict[str, str]:
+        """The variables with which any S3 client finds the server."""
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_ENDPOINT_URL": self.endpoint_url,
+        }
+
+    def use(self) -> Demo:
+        """Make this process's S3 clients talk to the embedded server from now on."""
+        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL_S3"):
+            os.environ.pop(name, None)  # each of them would point past the server or add a token it refuses
+        os.environ.update(self.environment())
+        return self
+
+    def objects(self, bucket: str | None = None) -> Objects:
+        return Objects(
+            bucket or self.bucket,
+            endpoint_url=self.endpoint_url,
+            region=self.region,
+            keys=lambda: (self.access_key, self.secret_key, None),
+        )
+
+    def stop(self) -> None:
+        """Stop the server and wait for its process to end; a server that was found running is left alone."""
+        process, self.process = self.process, None
+        if process is None:
+            return
+        atexit.unregister(self.stop)
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def start(
+    port: int | None = None,
+    directory: str | Path | None = None,
+    *,
+    sample: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Demo:
+    """Start an embedded server on ``port`` … ``port + 9`` and load the sample where it is not loaded yet.
+
+    ``progress`` gets (objects loaded, objects of the sample).  Raises GpufeedError when a port is in use, the server is
+    not installed or does not come up.
+    """
+    port = _port(port)
+    with _alone(_directory(directory), port) as data:
+        return _start(port, data, sample, progress)
+
+
+def connect_or_start(
+    port: int | None = None,
+    directory: str | Path | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Demo:
+    """The embedded server that already runs on ``port`` (default: fixed), else a new one that ends with us."""
+    port = _port(port)
+    with _alone(_directory(directory), port) as data:
+        if _answers(port):
+            demo = Demo(_endpoint(port))
+            if _loaded_version(demo) == VERSION:
+                return demo
+            raise GpufeedError("demo.port_in_use", port=port, other=port + 100)
+        return _start(port, data, True, progress)
+
+
+def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | None = None) -> int:
+    """`gpufeed demo`: run until Ctrl-C or SIGTERM.  Prints what a client needs, then the sample prefixes."""
+    out, err = out or sys.stdout, err or sys.stderr
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    demo: Demo | None = None
+    try:
+        demo = connect_or_start(port, progress=_progress_line(err))
+        for line in (demo.endpoint_url, *(f"export {name}={value}" for name, value in demo.environment().items())):
+            print(line, file=out)
+        for url in demo.urls:
+            print(url, file=out, flush=True)
+        if demo.process is None:
+            print(text("demo.runs_already", endpoint=demo.endpoint_url), file=err, flush=True)
+            threading.Event().wait()
+        else:
+            print(text("demo.until_interrupt"), file=err, flush=True)
+            demo.process.wait()
+        raise GpufeedError("demo.ended", endpoint=demo.endpoint_url)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if demo:
+            demo.stop()
+        signal.signal(signal.SIGTERM, before)
+
+
+def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], None] | None) -> Demo:
+    for used in range(port, port + len(PORTS)):
+        if _answers(used):
+            raise GpufeedError("demo.port_in_use", port=used, other=port + 100)
+    log = data / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [_server(), "mini", *_flags(port, data)],
+            env={**os.environ, "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C in a terminal or a notebook goes to us; the server is stopped in order
+            preexec_fn=_end_with_parent(),  # noqa: PLW1509 — one system call, nothing imported or locked after fork
+        )
+    demo = Demo(_endpoint(port), process=process)
+    atexit.register(demo.stop)
+    try:
+        _wait_until_ready(demo, log)
+        if sample and _loaded_version(demo) != VERSION:
+            load_sample(demo.objects(), progress)
+            demo.objects(VERSION_BUCKET).put("version", VERSION.encode())
+    except BaseException:
+        demo.stop()
+        raise
+    return demo
+
+
+def _flags(port: int, data: Path) -> list[str]:
+    ports = [f"-{name}={port + index}" for index, name in enumerate(PORTS)]
+    return [
+        f"-dir={data}",
+        "-ip=127.0.0.1",
+        "-ip.bind=127.0.0.1",
+        "-master.telemetry=false",
+        "-webdav=false",
+        "-admin.ui=false",
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+        f"-bucket={BUCKET},{VERSION_BUCKET}",
+        *ports,
+    ]
+
+
+def _wait_until_ready(demo: Demo, log: Path) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    objects = [demo.objects(bucket) for bucket in (BUCKET, VERSION_BUCKET)]
+    while not all(_ready(bucket) for bucket in objects):
+        if demo.process is None or demo.process.poll() is not None or time.monotonic() > deadline:
+            raise GpufeedError("demo.not_ready", log=log)
+        time.sleep(0.05)
+
+
+def _ready(objects: Objects) -> bool:
+    """A first write must work: the server answers reads before it can store anything."""
+    try:
+        objects.put("gpufeed-ready", b"", retries=0)
+        objects.delete(["gpufeed-ready"])
+    except RequestFailed:
+        return False
+    return True
+
+
+def _loaded_version(demo: Demo) -> str | None:
+    try:
+        return demo.objects(VERSION_BUCKET).read_text("version")
+    except RequestFailed:
+        return None
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _endpoint(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
+
+
+def _port(port: int | None) -> int:
+    given = str(port) if port is not None else os.environ.get("GPUFEED_DEMO_PORT", str(DEFAULT_PORT))
+    if not given.isdigit() or not 1024 <= int(given) <= 65535 - len(PORTS):
+        raise InputError("demo.bad_port", port=given, last=65535 - len(PORTS))
+    return int(given)
+
+
+def _directory(directory: str | Path | None) -> Path:
+    if directory is None:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        directory = os.environ.get("GPUFEED_DEMO_DIR") or Path(cache) / "gpufeed" / "demo"
+    return Path(directory).expanduser().resolve()
+
+
+def _server() -> str:
+    beside = Path(sys.executable).parent / "weed"
+    found = str(beside) if beside.is_file() else shutil.which("weed")
+    if found is None:
+        raise GpufeedError("demo.no_server")
+    return found
+
+
+@contextmanager
+def _alone(directory: Path, port: int) -> Iterator[Path]:
+    """The folder of this port and this version of the sample; two processes never start or load it at the same time."""
+    data = directory / f"{port}-v{VERSION}"
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        lock = (directory / f"{port}.lock").open("w")
+    except OSError as error:
+        raise GpufeedError("demo.no_directory", directory=directory, reason=error.strerror) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield data
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """On Linux the kernel ends the server even when this process is killed.
+
+    The kernel watches the *thread* that started the server, so this holds for the main thread only; from another
+    thread, the exit handler alone ends it.
+    """
+    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
+        return None
+    libc = ctypes.CDLL(None)  # loaded here: between fork and exec nothing may be imported
+    set_parent_death_signal = 1
+    return lambda: libc.prctl(set_parent_death_signal, signal.SIGTERM)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _progress_line(err: IO[str]) -> Callable[[int, int], None]:
+    shown = -1
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        tenth = 10 * done // total
+        if tenth > shown:
+            shown = tenth
+            print(text("demo.loading", share=10 * tenth), file=err, flush=True)
+
+    return show

@@ -1,0 +1,42 @@
+"""What every test may use: the real embedded S3 server, started once and shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpufeed import demo
+from gpufeed.facts.errors import GpufeedError
+
+# Kept between runs (and not committed), so that the sample is loaded once.
+KEPT = Path(__file__).parents[1] / ".gpufeed" / "test-demo"
+
+
+def start_on_free_port(first: int) -> demo.Demo:
+    """A server of its own on the first free block of ports: several test runs may share a machine."""
+    for port in range(first, first + 200, len(demo.PORTS)):
+        try:
+            return demo.start(port, KEPT)
+        except GpufeedError as error:
+            if error.message_id != "demo.port_in_use":
+                raise
+    raise AssertionError("no free ports for the embedded server")
+
+
+@pytest.fixture(scope="session")
+def demo_server() -> Iterator[demo.Demo]:
+    server = start_on_free_port(18500)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def demo_environment(demo_server: demo.Demo, monkeypatch: pytest.MonkeyPatch) -> demo.Demo:
+    """S3 clients made inside the test talk to the embedded server."""
+    for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in demo_server.environment().items():
+        monkeypatch.setenv(name, value)
+    return demo_server

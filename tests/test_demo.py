@@ -1,0 +1,133 @@
+"""The embedded S3 server: starts, is found again, stops, and holds exactly the sample."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gpufeed import demo
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.sample import sample_objects
+
+
+def test_the_sample_is_the_same_on_every_machine() -> None:
+    objects = list(sample_objects())
+    assert len(objects) == 3027
+    assert sum(item.size for item in objects) == 292_760_520
+    assert Counter(item.key.split("/")[0] for item in objects) == {
+        "images": 3003,
+        "video-shards": 16,
+        "llm-tokens": 4,
+        "checkpoints": 4,
+    }
+    assert [item.key for item in objects if item.size == 0] == [
+        "images/cat/download-failed-0.jpg",
+        "images/coral/download-failed-1.jpg",
+        "images/crane/download-failed-2.jpg",
+    ]
+
+
+def test_the_server_holds_the_sample_and_a_second_call_finds_it_running(demo_server: demo.Demo) -> None:
+    port = int(demo_server.endpoint_url.rsplit(":", 1)[1])
+    found = demo.connect_or_start(port, Path(__file__).parents[1] / ".gpufeed" / "test-demo")
+    assert not found.started
+    found.stop()  # leaves a server it did not start alone
+    assert found.objects().get("video-shards/shard-000015.tar").nbytes == 8 * 1024 * 1024
+    image = next(item for item in sample_objects())
+    assert found.objects().get(image.key).nbytes == image.size
+
+
+def test_the_urls_begin_with_the_whole_bucket(demo_server: demo.Demo) -> None:
+    assert demo_server.urls[:2] == ("s3://gpufeed-sample/", "s3://gpufeed-sample/images/")
+
+
+def test_a_port_used_by_something_else_gives_one_sentence_with_the_next_step(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        port -= max(0, port + len(demo.PORTS) - 65535)
+        for call in (demo.start, demo.connect_or_start):
+            with pytest.raises(GpufeedError) as caught:
+                call(port, tmp_path)
+            assert caught.value.message_id == "demo.port_in_use"
+            assert "--port" in str(caught.value)
+
+
+@pytest.mark.parametrize("port", [0, 80, 65530, 70000])
+def test_a_port_that_cannot_be_used_is_refused(port: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        demo.start(port, tmp_path)
+    assert caught.value.message_id == "demo.bad_port"
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GpufeedError) as caught:
+        demo.start(18900, tmp_path / "file")
+    assert caught.value.message_id == "demo.no_directory"
+    assert str(tmp_path / "file") in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_the_shell_command_prints_what_a_client_needs_and_leaves_nothing_running(
+    ending: signal.Signals, tmp_path: Path
+) -> None:
+    port = _free_block()
+    # The sample is not what this test is about: the marker says that it is loaded.
+    script = f"import sys; from gpufeed import demo; demo.load_sample = lambda *a: None; sys.exit(demo.serve({port}))"
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "GPUFEED_DEMO_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        lines = [process.stdout.readline().rstrip() for _ in range(10)]
+        process.send_signal(ending)
+        code = process.wait(20)
+    assert lines == [
+        f"http://127.0.0.1:{port}",
+        "export AWS_ACCESS_KEY_ID=gpufeed-demo",
+        "export AWS_SECRET_ACCESS_KEY=gpufeed-demo-is-not-a-secret",
+        "export AWS_DEFAULT_REGION=us-east-1",
+        f"export AWS_ENDPOINT_URL=http://127.0.0.1:{port}",
+        "s3://gpufeed-sample/",
+        "s3://gpufeed-sample/images/",
+        "s3://gpufeed-sample/video-shards/",
+        "s3://gpufeed-sample/llm-tokens/",
+        "s3://gpufeed-sample/checkpoints/",
+    ]
+    assert code == (0 if ending is not signal.SIGKILL else -signal.SIGKILL)
+    # The folder's lock files are released and its ports are free only when no server process is left.
+    _wait_until_gone(tmp_path)
+
+
+def _free_block() -> int:
+    for port in range(18800, 19800, len(demo.PORTS)):
+        if not any(demo._answers(port + offset) for offset in range(len(demo.PORTS))):
+            return port
+    raise AssertionError("no free ports")
+
+
+def _wait_until_gone(folder: Path) -> None:
+    """Until no process has ``folder`` on its command line (Linux); the server takes about 2.5 s to stop."""
+    deadline = time.monotonic() + 20
+    while any(str(folder) in _command(process) for process in Path("/proc").glob("[0-9]*")):
+        assert time.monotonic() < deadline, "the server outlived its parent"
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_text()
+    except OSError:
+        return ""
