@@ -20,7 +20,7 @@ def start_on_free_port(first: int) -> demo.Demo:
         try:
             return demo.start(port, KEPT)
         except GpufeedError as error:
-            if error.message_id != "demo.port_in_use":
+            if error.message_id != "demo.port-in-use":
                 raise
     raise AssertionError("no free ports for the embedded server")
 

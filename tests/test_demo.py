@@ -58,7 +58,7 @@ def test_a_port_used_by_something_else_gives_one_sentence_with_the_next_step(tmp
         for call in (demo.start, demo.connect_or_start):
             with pytest.raises(GpufeedError) as caught:
                 call(port, tmp_path)
-            assert caught.value.message_id == "demo.port_in_use"
+            assert caught.value.message_id == "demo.port-in-use"
             assert "--port" in str(caught.value)
 
 
@@ -66,14 +66,14 @@ def test_a_port_used_by_something_else_gives_one_sentence_with_the_next_step(tmp
 def test_a_port_that_cannot_be_used_is_refused(port: int, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         demo.start(port, tmp_path)
-    assert caught.value.message_id == "demo.bad_port"
+    assert caught.value.message_id == "demo.bad-port"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(GpufeedError) as caught:
         demo.start(18900, tmp_path / "file")
-    assert caught.value.message_id == "demo.no_directory"
+    assert caught.value.message_id == "demo.no-directory"
     assert str(tmp_path / "file") in str(caught.value)
 
 

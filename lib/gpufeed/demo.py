@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
@@ -88,12 +88,14 @@ class Demo:
         os.environ.update(self.environment())
         return self
 
-    def objects(self, bucket: str | None = None) -> Objects:
+    def objects(self, bucket: str | None = None, **patience: Any) -> Objects:
+        """Its objects, read and written by the native client; ``patience``: timeout and retries of :class:`Objects`."""
         return Objects(
             bucket or self.bucket,
             endpoint_url=self.endpoint_url,
             region=self.region,
             keys=lambda: (self.access_key, self.secret_key, None),
+            **patience,
         )
 
     def stop(self) -> None:
@@ -140,7 +142,7 @@ def connect_or_start(
             demo = Demo(_endpoint(port))
             if _loaded_version(demo) == VERSION:
                 return demo
-            raise GpufeedError("demo.port_in_use", port=port, other=port + 100)
+            raise GpufeedError("demo.port-in-use", port=port, other=port + 100)
         return _start(port, data, True, progress)
 
 
@@ -156,10 +158,10 @@ def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | No
         for url in demo.urls:
             print(url, file=out, flush=True)
         if demo.process is None:
-            print(text("demo.runs_already", endpoint=demo.endpoint_url), file=err, flush=True)
+            print(text("demo.runs-already", endpoint=demo.endpoint_url), file=err, flush=True)
             threading.Event().wait()
         else:
-            print(text("demo.until_interrupt"), file=err, flush=True)
+            print(text("demo.until-interrupt"), file=err, flush=True)
             demo.process.wait()
         raise GpufeedError("demo.ended", endpoint=demo.endpoint_url)
     except KeyboardInterrupt:
@@ -174,7 +176,7 @@ def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | No
 def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], None] | None) -> Demo:
     for used in range(port, port + len(PORTS)):
         if _answers(used):
-            raise GpufeedError("demo.port_in_use", port=used, other=port + 100)
+            raise GpufeedError("demo.port-in-use", port=used, other=port + 100)
     log = data / "server.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -217,17 +219,17 @@ def _flags(port: int, data: Path) -> list[str]:
 
 def _wait_until_ready(demo: Demo, log: Path) -> None:
     deadline = time.monotonic() + READY_WITHIN
-    objects = [demo.objects(bucket) for bucket in (BUCKET, VERSION_BUCKET)]
+    objects = [demo.objects(bucket, timeout=2, retries=0) for bucket in (BUCKET, VERSION_BUCKET)]
     while not all(_ready(bucket) for bucket in objects):
         if demo.process is None or demo.process.poll() is not None or time.monotonic() > deadline:
-            raise GpufeedError("demo.not_ready", log=log)
+            raise GpufeedError("demo.not-ready", log=log)
         time.sleep(0.05)
 
 
 def _ready(objects: Objects) -> bool:
     """A first write must work: the server answers reads before it can store anything."""
     try:
-        objects.put("gpufeed-ready", b"", retries=0)
+        objects.put("gpufeed-ready", b"")
         objects.delete(["gpufeed-ready"])
     except RequestFailed:
         return False
@@ -236,7 +238,7 @@ def _ready(objects: Objects) -> bool:
 
 def _loaded_version(demo: Demo) -> str | None:
     try:
-        return demo.objects(VERSION_BUCKET).read_text("version")
+        return demo.objects(VERSION_BUCKET, timeout=2, retries=0).read_text("version")
     except RequestFailed:
         return None
 
@@ -254,7 +256,7 @@ def _endpoint(port: int) -> str:
 def _port(port: int | None) -> int:
     given = str(port) if port is not None else os.environ.get("GPUFEED_DEMO_PORT", str(DEFAULT_PORT))
     if not given.isdigit() or not 1024 <= int(given) <= 65535 - len(PORTS):
-        raise InputError("demo.bad_port", port=given, last=65535 - len(PORTS))
+        raise InputError("demo.bad-port", port=given, last=65535 - len(PORTS))
     return int(given)
 
 
@@ -269,7 +271,7 @@ def _server() -> str:
     beside = Path(sys.executable).parent / "weed"
     found = str(beside) if beside.is_file() else shutil.which("weed")
     if found is None:
-        raise GpufeedError("demo.no_server")
+        raise GpufeedError("demo.no-server")
     return found
 
 
@@ -281,7 +283,7 @@ def _alone(directory: Path, port: int) -> Iterator[Path]:
         data.mkdir(parents=True, exist_ok=True)
         lock = (directory / f"{port}.lock").open("w")
     except OSError as error:
-        raise GpufeedError("demo.no_directory", directory=directory, reason=error.strerror) from None
+        raise GpufeedError("demo.no-directory", directory=directory, reason=error.strerror) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield data

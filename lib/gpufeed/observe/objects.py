@@ -17,6 +17,7 @@ from typing import Any
 from gpufeed.facts.errors import GpufeedError
 
 RETRIES = 3
+REQUEST_SECONDS = 30.0
 FIRST_BACKOFF = 0.1  # [s], doubled at each retry
 CREDENTIAL_LIFE = timedelta(minutes=5)  # asked again after this, so that a chain that refreshes is followed
 THROTTLED = frozenset({429, 503})
@@ -66,8 +67,13 @@ class Objects:
         anonymous: bool = False,
         requester_pays: bool = False,
         keys: Callable[[], Keys] | None = None,
+        timeout: float = REQUEST_SECONDS,
+        retries: int = RETRIES,
     ) -> None:
-        """``keys`` is called when credentials are needed, and again when they may have changed."""
+        """``keys`` is called when credentials are needed, and again when they may have changed.
+
+        ``timeout`` [s] bounds one request; ``retries`` is how often a request that failed is asked again.
+        """
         import obstore
         from obstore.store import S3Store
 
@@ -83,9 +89,13 @@ class Objects:
         else:
             config["credential_provider"] = _provider(keys)
         self._obstore = obstore
+        self._retries = retries
         self._store = S3Store(
             bucket,
-            client_options={"allow_http": bool(endpoint_url and endpoint_url.startswith("http://"))},
+            client_options={
+                "allow_http": bool(endpoint_url and endpoint_url.startswith("http://")),
+                "timeout": timedelta(seconds=timeout),
+            },
             retry_config={"max_retries": 0},
             **config,
         )
@@ -111,7 +121,7 @@ class Objects:
         self._counted(key, read)
         return content[0].decode()
 
-    def put(self, key: str, content: bytes | memoryview, retries: int = RETRIES) -> Reply:
+    def put(self, key: str, content: bytes | memoryview) -> Reply:
         """Write one object in a single request.  Raises RequestFailed."""
         put, store = self._obstore.put, self._store
 
@@ -119,7 +129,7 @@ class Objects:
             put(store, key, content, use_multipart=False)
             return len(content)
 
-        return self._counted(key, write, retries)
+        return self._counted(key, write)
 
     def delete(self, keys: list[str]) -> None:
         """Delete objects.  Raises RequestFailed."""
@@ -130,7 +140,7 @@ class Objects:
 
         self._counted(keys[0] if keys else "-", remove)
 
-    def _counted(self, key: str, request: Callable[[], int], most_retries: int = RETRIES) -> Reply:
+    def _counted(self, key: str, request: Callable[[], int]) -> Reply:
         if not readable(key):
             raise RequestFailed("key", "", 0, 0)
         retries = throttled = 0
@@ -140,7 +150,7 @@ class Objects:
             except Exception as error:  # noqa: BLE001 — obstore raises built-in and own types; all are sorted below
                 kind, code, again = _sort(error)
                 throttled += kind == "throttled"
-                if not again or retries == most_retries:
+                if not again or retries == self._retries:
                     raise RequestFailed(kind, code, retries, throttled) from None
                 time.sleep(FIRST_BACKOFF * 2**retries)
                 retries += 1
