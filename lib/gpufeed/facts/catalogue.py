@@ -1,0 +1,235 @@
+"""All of ``data/*.toml`` in memory: read once, checked while reading, looked up by name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from gpufeed.facts.errors import InputError
+from gpufeed.facts.fact import Fact, Where, nearest, parse_fact
+from gpufeed.facts.place import data_directory
+from gpufeed.facts.prices import Price, parse_price
+from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.sources import Age, Source, parse_sources
+
+T = TypeVar("T")
+
+#: Files whose top-level tables are entries with facts; ``model.toml`` is one entry, the other two have their own shape.
+_ENTRY_FILES = ("options", "fsx", "regions", "accelerators", "instances", "workloads", "rules")
+_FACT_MARKS = frozenset({"value", "unit", "unknown", "source", "basis"})
+
+
+class NoSuchName(KeyError):
+    """A name that the catalogue does not have; ``nearest`` is the most similar one it has."""
+
+    def __init__(self, place: str, name: str, names: Mapping[str, Any] | frozenset[str]) -> None:
+        self.nearest = nearest(name, names)
+        super().__init__(f"no {name!r} in {place}; nearest: {self.nearest}")
+
+
+class Catalogue(Mapping[str, T], Generic[T]):
+    """Read-only mapping that names the nearest key when one is missing."""
+
+    __slots__ = ("_entries", "id")
+
+    def __init__(self, catalogue_id: str, entries: dict[str, T]) -> None:
+        self.id = catalogue_id
+        self._entries = entries
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise NoSuchName(self.id, name, self._entries) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class Section(Catalogue[Fact]):
+    """The facts of one entry (an option, an instance type …) by name; ``parts`` holds its sub-tables.
+
+    ``workloads["mlperf-unet3d"].parts["H100"]["compute_seconds"]`` is a fact.  Not every entry has every fact: use
+    :meth:`quantity` and :meth:`get_value` to read one that may be absent or unknown as None.  A name that no entry of
+    the file has is a misspelling and raises NoSuchName.
+    """
+
+    __slots__ = ("_file_names", "parts")
+
+    def __init__(
+        self, section_id: str, facts: dict[str, Fact], parts: dict[str, Section], file_names: set[str]
+    ) -> None:
+        super().__init__(section_id, facts)
+        self.parts: Catalogue[Section] = Catalogue(section_id, parts)
+        self._file_names = file_names
+
+    def quantity(self, name: str) -> Quantity | None:
+        """The number in base units, or None where it is absent or unknown."""
+        fact = self._optional(name)
+        return fact.quantity if fact else None
+
+    def get_value(self, name: str) -> Any:
+        """The text, tuple or bool, or None where it is absent or unknown."""
+        fact = self._optional(name)
+        return fact.value if fact else None
+
+    def known(self, name: str) -> Quantity:
+        """A number that has to be there.  Raises NoSuchName when it is absent or unknown."""
+        quantity = self.quantity(name)
+        if quantity is None:
+            raise NoSuchName(self.id, name, self)
+        return quantity
+
+    def _optional(self, name: str) -> Fact | None:
+        fact = self._entries.get(name)
+        if fact is None and name not in self._file_names:
+            raise NoSuchName(self.id, name, frozenset(self._file_names))
+        return fact
+
+    def all_facts(self) -> Iterator[Fact]:
+        """Its own facts, then those of its parts."""
+        yield from self.values()
+        for part in self.parts.values():
+            yield from part.all_facts()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything in ``data/*.toml``.  All lookups are dictionary reads; nothing is parsed again."""
+
+    sources: Catalogue[Source]
+    options: Catalogue[Section]
+    fsx: Catalogue[Section]
+    regions: Catalogue[Section]
+    accelerators: Catalogue[Section]
+    instances: Catalogue[Section]
+    workloads: Catalogue[Section]
+    rules: Catalogue[Section]
+    model: Section
+    prices: tuple[Price, ...]
+    _bands: dict[tuple[str, str, str, str | None], tuple[Price, ...]] = field(repr=False)
+
+    def price_bands(self, option: str, item: str, region: str, configuration: str | None = None) -> tuple[Price, ...]:
+        """The graduated rows of one price, lowest band first; empty where there is no row at all.
+
+        A row without a configuration holds for every configuration that has no row of its own.
+        """
+        exact = self._bands.get((option, item, region, configuration))
+        return exact if exact is not None else self._bands.get((option, item, region, None), ())
+
+    def price(
+        self, option: str, item: str, region: str, configuration: str | None = None, at: float | None = None
+    ) -> Quantity | None:
+        """The price, in currency per billing unit, of the band that holds amount ``at`` (default: the first band).
+
+        None means "not priced": no row for this region, or a row that says it is unknown.
+        """
+        amount = 0.0 if at is None else at
+        for row in self.price_bands(option, item, region, configuration):
+            if row.band_from <= amount and (row.band_to is None or amount < row.band_to):
+                return row.quantity
+        return None
+
+    def instance_price(self, instance_type: str, region: str) -> Quantity | None:
+        """On-demand price of one instance in currency per hour; None where it is not known."""
+        regional = self.instances[instance_type].parts
+        return regional[region].quantity("on_demand_price") if region in regional else None
+
+    def all_facts(self) -> Iterator[Fact]:
+        """Every fact of every file (price rows apart)."""
+        for entries in self._entry_files().values():
+            for section in entries:
+                yield from section.all_facts()
+
+    def as_of(self) -> dict[str, Age]:
+        """Oldest and newest date per file.  Age is shown to people; it never fails anything."""
+        ages = {
+            file: Age.of(fact.as_of for section in entries for fact in section.all_facts() if fact.as_of)
+            for file, entries in self._entry_files().items()
+        }
+        ages["prices.toml"] = Age.of(price.as_of for price in self.prices if price.as_of)
+        return ages
+
+    def _entry_files(self) -> dict[str, list[Section]]:
+        files = {f"{name}.toml": list(getattr(self, name).values()) for name in _ENTRY_FILES}
+        return files | {"model.toml": [self.model]}
+
+
+@cache
+def load() -> Facts:
+    """The facts of this installation, read once per process."""
+    return read(data_directory())
+
+
+def read(directory: Path) -> Facts:
+    """Read and check all TOML files of a directory.
+
+    Raises InputError, naming file, key and remedy, at the first number that is uncited, undated, in an unknown unit,
+    out of order or negative.
+    """
+    sources = parse_sources(_table(directory, "sources.toml"), "sources.toml")
+    entries = {name: _entries(_table(directory, f"{name}.toml"), name, sources) for name in _ENTRY_FILES}
+    names: set[str] = set()
+    model = _section(_table(directory, "model.toml"), "model", Where("model.toml"), sources, names)
+    prices = _prices(_table(directory, "prices.toml"), "prices.toml", sources)
+    bands: dict[tuple[str, str, str, str | None], tuple[Price, ...]] = {}
+    for row in sorted(prices, key=lambda price: price.band_from):
+        key = (row.option, row.item, row.region, row.configuration)
+        bands[key] = (*bands.get(key, ()), row)
+    return Facts(sources=Catalogue("sources", sources), model=model, prices=prices, _bands=bands, **entries)
+
+
+def _table(directory: Path, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads((directory / file).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("facts.no-file", file=file, directory=directory) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("facts.bad-toml", file=file, reason=error) from None
+
+
+def _entries(table: dict[str, Any], name: str, sources: Mapping[str, Source]) -> Catalogue[Section]:
+    file, names = f"{name}.toml", set[str]()
+    sections = {}
+    for entry, rows in table.items():
+        if not isinstance(rows, dict) or _FACT_MARKS & rows.keys():
+            raise InputError("facts.bare-value", file=file, key=entry)
+        sections[entry] = _section(rows, f"{name}.{entry}", Where(file, entry), sources, names)
+    return Catalogue(name, sections)
+
+
+def _section(
+    rows: dict[str, Any], section_id: str, where: Where, sources: Mapping[str, Source], names: set[str]
+) -> Section:
+    """``names`` collects the fact names of the whole file and is shared by all its sections."""
+    facts: dict[str, Fact] = {}
+    parts: dict[str, Section] = {}
+    for name, row in rows.items():
+        here = where.at(name)
+        if not isinstance(row, dict):
+            raise here.refuse("facts.bare-value")
+        if _FACT_MARKS & row.keys():
+            facts[name] = parse_fact(row, here, f"{section_id}.{name}", sources)
+            names.add(name)
+        else:
+            parts[name] = _section(row, f"{section_id}.{name}", here, sources, names)
+    return Section(section_id, facts, parts, names)
+
+
+def _prices(table: dict[str, Any], file: str, sources: Mapping[str, Source]) -> tuple[Price, ...]:
+    for key in table.keys() - {"price"}:
+        raise InputError("facts.unknown-key", file=file, key="top level", unknown=key, allowed="price")
+    return tuple(
+        parse_price(row, Where(file, f"price {number} ({row.get('option')} {row.get('item')})"), sources)
+        for number, row in enumerate(table.get("price", ()), start=1)
+    )
