@@ -1,0 +1,18 @@
+"""Charts: the only door to altair.  Each function returns a :class:`Drawing` — picture, description and table."""
+
+from gpufeed.present.charts.drawing import MOST_ROWS, Drawing, thinned
+from gpufeed.present.charts.measured import over_time, throughput
+from gpufeed.present.charts.plan import cost, supply_vs_demand
+from gpufeed.present.charts.prefix import by_prefix, size_histogram
+
+__all__ = [
+    "MOST_ROWS",
+    "Drawing",
+    "by_prefix",
+    "cost",
+    "over_time",
+    "size_histogram",
+    "supply_vs_demand",
+    "thinned",
+    "throughput",
+]

@@ -1,0 +1,154 @@
+"""A chart that draws with no network: live in JupyterLab, a picture everywhere else, and a table for those who read.
+
+JupyterLab ships Vega-Lite 5 while altair 6 writes version 6 and loads its own renderer from the web.  So each chart
+goes out twice: as Vega-Lite 5, which JupyterLab draws itself, and as SVG, which is all that a web page needs.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from gpufeed.facts.messages import text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Rows = list[dict[str, Any]]
+
+MIMETYPE = "application/vnd.vegalite.v5+json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.20.1.json"  # a name, never loaded
+_VEGA_LITE = "5.20"
+MOST_ROWS = 5000
+
+# Okabe and Ito's colours, told apart with any colour vision; each mark also differs in shape, dash or lightness.
+BLUE, SKY, ORANGE, RED, GREEN, GREY, INK = (
+    "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73", "#767676", "#1A1A1A",
+)  # fmt: skip
+WIDTH = 460
+
+# Chinese falls back to whichever of these the reader's machine has, in the end to its default.
+_FONT = "Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
+# A white card of its own: readable in JupyterLab's dark theme, where black on transparent is not.
+_CONFIG: dict[str, Any] = {
+    "background": "white",
+    "padding": 12,
+    "font": _FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelColor": INK,
+        "gridColor": "#E5E5E5",
+    },
+    "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "labelLimit": 300},
+    "title": {"fontSize": 14, "anchor": "start", "subtitleFontSize": 12, "subtitleColor": "#444444", "offset": 10},
+    "text": {"fontSize": 12},
+}
+
+
+def _steps(*steps: tuple[float, str], factor: float = 1.0) -> str:
+    """A Vega expression that writes a number of base units in the largest unit it reaches."""
+    *larger, (smallest, unit) = steps
+    written = f"format(datum.value * {factor!r} / {smallest!r}, '~g') + '{unit}'"
+    for size, name in reversed(larger):
+        number = f"datum.value * {factor!r}"
+        written = f"{number} >= {size!r} ? format({number} / {size!r}, '~g') + '{name}' : {written}"
+    return written
+
+
+# How an axis writes its numbers, which are in base units.
+AMOUNT_LABEL = "format(datum.value, ',~g')"
+DECIMAL_SIZE_LABEL = _steps((1e15, " PB"), (1e12, " TB"), (1e9, " GB"), (1e6, " MB"), (1e3, " KB"), (1.0, " B"))
+RATE_LABEL = _steps((1e12, " TB/s"), (1e9, " GB/s"), (1e6, " MB/s"), (1e3, " KB/s"), (1.0, " B/s"))
+BIT_RATE_LABEL = _steps(
+    (1e12, " Tbit/s"), (1e9, " Gbit/s"), (1e6, " Mbit/s"), (1e3, " kbit/s"), (1.0, " bit/s"), factor=8.0
+)
+SIZE_LABEL = _steps((2.0**40, " TiB"), (2.0**30, " GiB"), (2.0**20, " MiB"), (2.0**10, " KiB"), (1.0, " B"))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """One chart: ``spec`` (Vega-Lite 5), ``svg``, ``description`` (its text alternative) and ``table`` (its data)."""
+
+    chart: alt.TopLevelMixin
+    description: str
+    table: pd.DataFrame
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        # The specification is made here and tested as a picture: checking it against a schema costs 30 ms a time.
+        spec: dict[str, Any] = self.chart.to_dict(validate=False)
+        return {**spec, "$schema": SCHEMA, "description": self.description, "config": _CONFIG}
+
+    @cached_property
+    def svg(self) -> str:
+        return svg_of(self.spec)
+
+    @property
+    def image(self) -> str:
+        """An HTML image of the chart, no wider than the page: ids inside the picture cannot meet those of another."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        return (
+            f'<img class="gpufeed-chart" style="max-width:100%;height:auto" alt="{html.escape(self.description)}"'
+            f' src="data:image/svg+xml;base64,{data}">'
+        )
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return {MIMETYPE: self.spec, "image/svg+xml": self.svg, "text/plain": self.description}
+
+
+def svg_of(spec: dict[str, Any]) -> str:
+    """The picture of a Vega-Lite 5 specification, drawn in this process."""
+    import vl_convert
+
+    drawn: str = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
+    return drawn
+
+
+def _render(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
+    spec = {**spec, "$schema": SCHEMA}
+    return {MIMETYPE: spec, "image/svg+xml": svg_of(spec), "text/plain": spec.get("description", "")}
+
+
+# Charts that people draw themselves with altair beside ours come out the same way, without a network.
+alt.renderers.register("gpufeed", _render)
+alt.renderers.enable("gpufeed")
+
+
+def data(rows: Rows) -> alt.Data:
+    """Rows inside the chart itself, under no generated name: the same chart is the same text every time."""
+    return alt.Data(values=rows)  # type: ignore[no-untyped-call]  # altair's own
+
+
+def powers_of_ten(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis from the power at or below ``low`` to the one at or above ``high``."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return [float(10**power) for power in range(first, max(last, first + 1) + 1)]
+
+
+def thinned(points: Sequence[tuple[float, float]], most: int = MOST_ROWS) -> list[tuple[float, float]]:
+    """At most ``most`` of the points, in order: the lowest and highest of each stretch, so that no spike is lost."""
+    if len(points) <= most:
+        return list(points)
+    stretches = most // 2
+    kept: set[int] = set()
+    for stretch in range(stretches):
+        first, end = len(points) * stretch // stretches, len(points) * (stretch + 1) // stretches
+        indices = range(first, end)
+        kept.add(min(indices, key=lambda i: points[i][1]))
+        kept.add(max(indices, key=lambda i: points[i][1]))
+    return [points[i] for i in sorted(kept)]
+
+
+def thinning_note(all_points: int, drawn: int) -> str:
+    """What a thinned chart says about itself; empty when everything is drawn."""
+    return text("chart.thinned", drawn=f"{drawn:,}", all=f"{all_points:,}") if drawn < all_points else ""

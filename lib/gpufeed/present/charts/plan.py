@@ -1,0 +1,181 @@
+"""Charts of a recommendation: what each option gives against what the GPUs ask, and what each costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.present import tables, words
+from gpufeed.present.charts.drawing import (
+    AMOUNT_LABEL,
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    RATE_LABEL,
+    RED,
+    SKY,
+    WIDTH,
+    Drawing,
+    Rows,
+    data,
+    powers_of_ten,
+)
+
+_ROW_HEIGHT = 44
+_VERDICTS = {
+    "recommended": (BLUE, "circle"),
+    "works": (SKY, "square"),
+    "works-but": (ORANGE, "triangle-up"),
+    "ruled-out": (GREY, "cross"),
+}
+_PARTS = {"storage": BLUE, "requests": "#A6D5F2", "idle-gpus": ORANGE}
+
+
+def supply_vs_demand(recommendation: Recommendation) -> Drawing:
+    """What each option gives (low, value, high) beside the band the GPUs ask for, on a logarithmic axis of bytes/s."""
+    demand = recommendation.demand.read_bytes_per_s
+    rows = [_supply_row(answer) for answer in recommendation.options]
+    names = [row["option"] for row in rows]
+    rates = [answer.supply.read_bytes_per_s for answer in recommendation.options]
+    ticks = _ticks([rate for rate in (*rates, demand) if rate is not None])
+    x: dict[str, Any] = {
+        "type": "quantitative",
+        "scale": alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False),
+        "axis": alt.Axis(values=ticks, labelExpr=RATE_LABEL, title=text("chart.supply.axis"), orient="bottom"),
+    }
+    y = _options_axis(names)
+    known = [row for row in rows if row["value"] is not None]
+    layers: list[Any] = [
+        alt.Chart(data(known))
+        .mark_rule(strokeWidth=3, color=INK, opacity=0.55)
+        .encode(x=alt.X("low", **x), x2="high", y=y),
+        alt.Chart(data(known))
+        .mark_point(filled=True, size=170, opacity=1, stroke=INK, strokeWidth=1)
+        .encode(
+            x=alt.X("value", **x),
+            y=y,
+            color=_verdict_scale(alt.Color, 0),
+            shape=_verdict_scale(alt.Shape, 1),
+        ),
+        alt.Chart(data(rows))
+        .mark_text(align="left", dy=-15, fontSize=11, color=INK)
+        .encode(x=alt.value(4), y=y, text=alt.Text("label", type="nominal")),
+    ]
+    if demand is not None:
+        layers = [*_demand_band(demand, x), *layers]
+    title = text("chart.supply.title", demand=words.quantity(demand))
+    chart = alt.layer(*layers).properties(width=WIDTH, height=_ROW_HEIGHT * len(rows), title=title)
+    listed = "; ".join(f"{row['option']}: {row['label']}" for row in rows)
+    return Drawing(chart, f"{title}. {listed}", tables.supplies(recommendation))
+
+
+def _options_axis(names: list[str]) -> Any:
+    axis = alt.Axis(labelLimit=200)
+    return alt.Y("option", type="nominal", sort=names, title=None, scale=alt.Scale(padding=0.5), axis=axis)
+
+
+def _supply_row(answer: OptionAnswer) -> dict[str, Any]:
+    rate = answer.supply.read_bytes_per_s
+    label = (
+        text("chart.supply.unknown")
+        if rate is None
+        else text(
+            "chart.supply.label",
+            rate=words.rate(rate.value),
+            fed=words.share(answer.fed.value if answer.fed else None),
+            limit=words.limit(answer.supply.limited_by),
+        )
+    )
+    return {
+        "option": words.option(answer.option),
+        "verdict": words.verdict(answer.verdict),
+        "low": rate and rate.low,
+        "value": rate and rate.value,
+        "high": rate and rate.high,
+        "label": label,
+    }
+
+
+def _ticks(quantities: list[Quantity]) -> list[float]:
+    drawn = [bound for q in quantities for bound in (q.low, q.value, q.high) if 0 < bound < float("inf")]
+    return powers_of_ten(min(drawn, default=1.0), max(drawn, default=1.0))
+
+
+def _verdict_scale(channel: Any, index: int) -> Any:
+    """Colour and shape say the same thing, so that it reads in grey."""
+    scale = alt.Scale(
+        domain=[words.verdict(verdict) for verdict in _VERDICTS], range=[look[index] for look in _VERDICTS.values()]
+    )
+    return channel("verdict", type="nominal", scale=scale, legend=alt.Legend(title=None))
+
+
+def _demand_band(demand: Quantity, x: dict[str, Any]) -> list[Any]:
+    row: Rows = [{"low": demand.low, "value": demand.value, "high": demand.high}]
+    band = alt.Chart(data(row))
+    return [
+        band.mark_rect(color=RED, opacity=0.16).encode(x=alt.X("low", **x), x2="high"),
+        band.mark_rule(color=RED, strokeDash=[6, 4], strokeWidth=2).encode(x=alt.X("value", **x)),
+        band.mark_text(color="#A34700", align="center", baseline="bottom", dy=-4, fontSize=11).encode(
+            x=alt.X("value", **x), y=alt.value(0), text=alt.value(text("chart.demand"))
+        ),
+    ]
+
+
+def cost(recommendation: Recommendation) -> Drawing:
+    """Storage, requests and idle GPUs per option; an option with a part that is not priced stands apart, last."""
+    answers = tables.priced_first(recommendation)
+    names = [words.option(answer.option) for answer in answers]
+    parts: Rows = [
+        {"option": words.option(answer.option), "part": text(f"column.{part}"), "order": order, "amount": amount.value}
+        for answer in answers
+        for order, (part, amount) in enumerate(_cost_parts(answer).items())
+        if amount is not None and amount.value < float("inf")
+    ]
+    labels: Rows = [{"option": words.option(answer.option), "label": _cost_label(answer)} for answer in answers]
+    y = _options_axis(names)
+    x = alt.X(
+        "amount",
+        type="quantitative",
+        stack="zero",
+        title=text("chart.cost.axis", currency=recommendation.currency),
+        axis=alt.Axis(tickCount=4, labelExpr=AMOUNT_LABEL),
+    )
+    bars = (
+        alt.Chart(data(parts))
+        .mark_bar(stroke=INK, strokeWidth=0.6, height=16)
+        .encode(
+            x=x,
+            y=y,
+            order=alt.Order("order", type="quantitative"),
+            color=alt.Color(
+                "part",
+                type="nominal",
+                legend=alt.Legend(title=None),
+                scale=alt.Scale(domain=[text(f"column.{part}") for part in _PARTS], range=list(_PARTS.values())),
+            ),
+        )
+    )
+    said = (
+        alt.Chart(data(labels))
+        .mark_text(align="left", dy=-16, fontSize=11, color=INK)
+        .encode(x=alt.value(4), y=y, text=alt.Text("label", type="nominal"))
+    )
+    title = text("chart.cost.title")
+    chart = alt.layer(bars, said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
+    listed = "; ".join(f"{row['option']}: {row['label']}" for row in labels)
+    return Drawing(chart, f"{title}. {listed}", tables.costs(recommendation))
+
+
+def _cost_parts(answer: OptionAnswer) -> dict[str, Quantity | None]:
+    return {"storage": answer.cost.storage, "requests": answer.cost.requests, "idle-gpus": answer.cost.idle_gpu}
+
+
+def _cost_label(answer: OptionAnswer) -> str:
+    if answer.cost.total is not None:
+        return words.quantity(answer.cost.total)
+    return text("chart.cost.not-priced", parts=tables.not_priced(answer))

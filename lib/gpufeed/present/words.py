@@ -1,0 +1,271 @@
+"""Numbers and ids as people read them, in the language in force.
+
+Inside the code there are bytes, seconds, shares and plain ids; this module is the border where they become "1.2 GB/s",
+"3 h 20 min" or "Amazon S3".  What is not known is said in words, never shown as 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import recommendation as said
+
+_DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
+_BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_ONE_NUMBER = re.compile(r"^(\D*)(\d[\d.,]*)(\D*)$")
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def number(value: float | None) -> str:
+    """Three significant digits, thousands apart: ``0.0123``, ``1.25``, ``12.5``, ``125``, ``12,500``."""
+    if value is None:
+        return text("present.unknown")
+    if math.isinf(value):
+        return "∞"
+    if value == 0:
+        return "0"
+    decimals = max(2 - math.floor(math.log10(abs(value))), 0)
+    shown = f"{round(value, decimals):,.{decimals}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def count(value: float | None) -> str:
+    """A whole number with all its digits: counts are exact."""
+    return text("present.unknown") if value is None else f"{round(value):,}"
+
+
+def size(value: float | None) -> str:
+    """Bytes in decimal units: ``13.5 KB``."""
+    return _scaled(value, 1000, _DECIMAL)
+
+
+def binary_size(value: float | None) -> str:
+    """Bytes in binary units, where AWS counts and bills in them: ``1,200 GiB`` is a file system's capacity."""
+    return _scaled(value, 1024, _BINARY)
+
+
+def rate(value: float | None) -> str:
+    """Bytes per second in decimal units: ``1.25 GB/s``."""
+    return text("present.unknown") if value is None else f"{size(value)}/s"
+
+
+def network_rate(value: float | None) -> str:
+    """Bytes and bits together, because network cards are sold in bits: ``1.25 GB/s (10 Gbit/s)``."""
+    if value is None:
+        return text("present.unknown")
+    return text("present.bytes-and-bits", of_bytes=rate(value), of_bits=_scaled(value * 8, 1000, _BITS))
+
+
+def per_second(value: float | None, unit: str) -> str:
+    """``unit`` is what is counted: requests, samples, tokens, objects."""
+    return text("present.unknown") if value is None else text(f"present.per-second.{unit}", number=number(value))
+
+
+def duration(seconds: float | None) -> str:
+    """The two largest units that matter: ``35 ms``, ``12.5 s``, ``3 min 20 s``, ``5 h 10 min``, ``12 d 3 h``."""
+    if seconds is None:
+        return text("present.unknown")
+    if math.isinf(seconds):
+        return text("present.never-ends")
+    if 0 < seconds < 1:
+        return text("present.milliseconds", number=number(seconds * 1000))
+    if seconds < _MINUTE:
+        return text("present.seconds", number=number(seconds))
+    for unit, smaller, id_ in (
+        (_DAY, _HOUR, "present.days-hours"),
+        (_HOUR, _MINUTE, "present.hours-minutes"),
+        (_MINUTE, 1, "present.minutes-seconds"),
+    ):
+        if seconds >= unit:
+            whole, rest = divmod(round(seconds / smaller), unit // smaller)
+            return text(id_, whole=f"{whole:,}", rest=rest)
+    raise AssertionError("unreachable")  # pragma: no cover — every number of seconds is in one class above
+
+
+def money(value: float | None, currency: str) -> str:
+    """An amount in its currency; None is "not priced", which is an answer and not 0."""
+    if value is None:
+        return text("present.not-priced")
+    return text(f"present.money.{currency}", amount=number(value))
+
+
+def share(value: float | None) -> str:
+    """0–1 as a percentage.  Less than everything is never rounded up to 100 %, more than nothing never down to 0 %."""
+    if value is None:
+        return text("present.unknown")
+    percent = value * 100
+    whole = f"{percent:.1f}" if 0 < percent < 10 else f"{percent:.0f}"
+    if percent > 0 and float(whole) == 0:
+        whole = "<0.1"
+    elif percent < 100 <= float(whole):
+        whole = ">99"
+    return text("present.percent", number=whole.removesuffix(".0"))
+
+
+_BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
+    "bytes": size,
+    "bytes/s": rate,
+    "seconds": duration,
+    "hours": lambda hours: duration(None if hours is None else hours * _HOUR),
+    "share": share,
+    "count": count,
+    "USD": lambda amount: money(amount, "USD"),
+    "CNY": lambda amount: money(amount, "CNY"),
+    "USD/hour": lambda amount: text("present.per-hour", money=money(amount, "USD")),
+    "CNY/hour": lambda amount: text("present.per-hour", money=money(amount, "CNY")),
+    "requests/s": partial(per_second, unit="requests"),
+    "samples/s": partial(per_second, unit="samples"),
+    "tokens/s": partial(per_second, unit="tokens"),
+    "objects/s": partial(per_second, unit="objects"),
+}
+
+
+def in_unit(value: float | None, unit: str) -> str:
+    """A number of the model in its base unit, as people read it."""
+    return _BY_UNIT[unit](value) if unit in _BY_UNIT else f"{number(value)} {unit}".strip()
+
+
+def quantity(q: Quantity | None, unknown: str = "present.unknown") -> str:
+    """The value, and the range where there is one: ``1.2 GB/s (0.8–2 GB/s)``."""
+    if q is None:
+        return text(unknown)
+    value, low, high = (in_unit(number_, q.unit) for number_ in (q.value, q.low, q.high))
+    return value if low == high else text("present.value-and-range", value=value, range=between(low, high))
+
+
+def quantity_range(q: Quantity | None, unknown: str = "present.unknown") -> str:
+    """The range alone: ``low–high``; one number where both ends read the same."""
+    if q is None:
+        return text(unknown)
+    low, high = in_unit(q.low, q.unit), in_unit(q.high, q.unit)
+    return low if low == high else between(low, high)
+
+
+def between(low: str, high: str) -> str:
+    """``low–high``, with the unit said once where both have the same: ``10–100 MB/s``, ``USD 3–5``."""
+    first, last = _ONE_NUMBER.match(low), _ONE_NUMBER.match(high)
+    if first and last and first.group(1, 3) == last.group(1, 3):
+        before, number_, after = last.groups()
+        return f"{before}{first.group(2)}–{number_}{after}"
+    return f"{low}–{high}"
+
+
+def bucketed(value: float | None, unit: str = "bytes/s") -> str:
+    """The order of magnitude of a measured number: ``10–100 MB/s``.
+
+    Stored notebooks print measurements through this: it stays the same from run to run and machine to machine, and
+    changes when nothing was measured.
+    """
+    if value is None:
+        return text("present.nothing-measured")
+    if value <= 0:
+        return in_unit(0, unit)
+    low = 10.0 ** math.floor(math.log10(value))
+    return between(in_unit(low, unit), in_unit(low * 10, unit))
+
+
+def _scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
+    if value is None:
+        return text("present.unknown")
+    power = 0
+    # 999.6 KB would print as "1,000 KB": what rounds up to the next unit is shown in it.
+    while power < len(units) - 1 and value >= step * (0.9995 if step == 1000 else 1):
+        value /= step
+        power += 1
+    return f"{number(value)} {units[power]}"
+
+
+# ---- ids that have a name or a sentence ------------------------------------------------------------------------------
+
+
+def option(id_: str | None) -> str:
+    return text(f"option.{id_}") if id_ else text("present.none")
+
+
+def role(id_: str) -> str:
+    return text(f"role.{id_}")
+
+
+def limit(id_: str | None) -> str:
+    """What an option's rate is limited by."""
+    return text(f"limit.{id_}") if id_ else text("present.unknown")
+
+
+def setting(name: str, value: Any) -> str:
+    """One setting of a configuration: ``storage capacity 2,400 GiB``."""
+    return text(f"setting.{name}", **shown({"value": value}))
+
+
+def verdict(id_: str) -> str:
+    return text(f"verdict.{id_}")
+
+
+def decided_by(id_: str) -> str:
+    return text(f"decided-by.{id_}")
+
+
+def rule(id_: str) -> str:
+    """The sentence of a published rule."""
+    return text(f"rule.{id_}")
+
+
+def gap(id_: str) -> str:
+    """What the published rule leaves open, and how it was settled here."""
+    return text(f"rule.gap.{id_}")
+
+
+def reason(it: said.Reason) -> str:
+    return text(f"reason.{it.id}", **shown(it.parameters))
+
+
+def warning(it: said.Warning) -> str:
+    return text(f"warning.{it.id}", **shown(it.parameters))
+
+
+def step(line: said.Step) -> str:
+    return text(f"step.{line.id}", result=quantity(line.result), equation=line.equation)
+
+
+def flip_point(point: said.FlipPoint) -> str:
+    return text(
+        "present.flip-point",
+        trait=trait(point.trait),
+        now=number(point.now),
+        at=number(point.at),
+        role=role(point.role),
+        option=option(point.option),
+    )
+
+
+def trait(name: str) -> str:
+    """The label of a workload field."""
+    return text(f"field.{name}")
+
+
+def shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a sentence as text: quantities with their units, lists joined, missing ones as "unknown"."""
+    return {name: _parameter(value) for name, value in parameters.items()}
+
+
+def _parameter(value: Any) -> str:
+    if value is None:
+        return text("present.unknown")
+    if isinstance(value, Quantity):
+        return quantity_range(value)
+    if isinstance(value, bool):
+        return text("present.yes" if value else "present.no")
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, tuple | list | frozenset):
+        return text("present.list-separator").join(_parameter(item) for item in value)
+    return str(value)

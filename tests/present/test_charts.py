@@ -1,0 +1,175 @@
+"""Charts draw with no network, say what they show, and are the same every time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import altair as alt
+import pytest
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.present import charts
+from gpufeed.present.charts.drawing import MIMETYPE
+
+CASE = Path(__file__).parents[1] / "cases" / "060"
+DEMAND = Quantity(8e9, 12e9, 15e9, "bytes/s")
+SWEEP = [(1, 30e6), (4, 110e6), (16, 380e6), (64, 520e6)]
+
+
+def texts(drawing: charts.Drawing) -> list[str]:
+    """Everything written in the picture."""
+    found = re.findall(r"<text[^>]*>(.*?)</text>", drawing.svg)
+    return [unescape(part) for written in found for part in re.split(r"<[^>]*>", written) if part]
+
+
+def sweep() -> charts.Drawing:
+    return charts.throughput(SWEEP, DEMAND, ceilings={"network card": 1.25e9}, notes=["This machine's memory."])
+
+
+def test_supply_names_each_option_its_rate_and_the_limit_that_binds(recommendation: Recommendation) -> None:
+    drawing = charts.supply_vs_demand(recommendation)
+    written = texts(drawing)
+    assert "9 GB/s · feeds 75 % · limited by request latency" in written
+    assert "2.4 GB/s · feeds 20 % · limited by file system throughput" in written
+    assert "rate unknown" in written
+    assert "Read rate per option; the GPUs ask for 12 GB/s (8–15 GB/s)" in written
+    assert {"Amazon S3 Standard", "Mountpoint for Amazon S3", "recommended", "ruled out"} <= set(written)
+    assert drawing.table["Read rate"].iloc[0] == "9 GB/s (7–12 GB/s)"
+
+
+def test_supply_in_chinese(recommendation: Recommendation, chinese: None) -> None:
+    written = texts(charts.supply_vs_demand(recommendation))
+    assert "9 GB/s · 供给 75% · 受限于请求延迟" in written
+    assert "各选项的读取速率；GPU 需要 12 GB/s（8–15 GB/s）" in written
+
+
+def test_chinese_is_drawn_in_whatever_font_the_reader_has(recommendation: Recommendation, chinese: None) -> None:
+    families = re.findall(r'font-family="([^"]*)"', charts.supply_vs_demand(recommendation).svg)
+    assert families
+    assert all(unescape(family).endswith("sans-serif") for family in families)
+
+
+def test_cost_ranks_what_is_not_priced_apart_and_names_it(recommendation: Recommendation) -> None:
+    drawing = charts.cost(recommendation)
+    assert list(drawing.table["Option"]) == [
+        "Amazon S3 Standard",
+        "Mountpoint for Amazon S3",
+        "FSx for Lustre",
+        "S3 Files",
+        "S3 Express One Zone",
+    ]
+    assert list(drawing.table["Total"])[-1] == "not priced"
+    assert "total not known; not priced: storage" in texts(drawing)
+    assert "USD 5,027 (USD 3,021–8,033)" in texts(drawing)
+
+
+def test_sizes_show_the_threshold_and_leave_zero_bytes_apart(profile: PrefixProfile) -> None:
+    drawing = charts.size_histogram(profile, 2_100_000)
+    written = " ".join(texts(drawing))
+    assert "Objects and bytes by size: 5 objects, 5.03 MB" in written
+    assert "Zero-byte objects, not drawn: 1." in written
+    assert "Dashed: 2.1 MB, below which S3 Standard spends more than half of the time waiting." in written
+    assert drawing.table.to_numpy().tolist() == [
+        ["0 bytes", "1", "0 bytes"],
+        ["16 KiB", "3", "30 KB"],
+        ["64 KiB", "0", "0 bytes"],
+        ["256 KiB", "0", "0 bytes"],
+        ["1 MiB", "0", "0 bytes"],
+        ["4 MiB", "0", "0 bytes"],
+        ["16 MiB", "1", "5 MB"],
+    ]
+
+
+def test_an_empty_prefix_still_draws() -> None:
+    assert "Objects and bytes by size: 0 objects, 0 bytes" in texts(charts.size_histogram(PrefixProfile(), None))
+    assert "Bytes per sub-prefix, largest first" in texts(charts.by_prefix(PrefixProfile()))
+
+
+def test_a_key_cannot_act_on_the_page(profile: PrefixProfile) -> None:
+    drawing = charts.by_prefix(profile)
+    assert "images/<b>⟨U+202E⟩␉/" in texts(drawing)
+    assert "<b>" not in drawing.svg
+    assert "<b>" not in drawing.image
+
+
+def test_throughput_shows_demand_ceiling_and_both_units() -> None:
+    written = texts(sweep())
+    assert "GPUs ask for 12 GB/s (96 Gbit/s)" in written
+    assert "network card: 1.25 GB/s (10 Gbit/s)" in written
+    assert {"1 GB/s", "10 Gbit/s", "520 MB/s", "64", "This machine's memory."} <= set(written)
+    assert list(sweep().table["Read rate"]) == [
+        "30 MB/s (240 Mbit/s)",
+        "110 MB/s (880 Mbit/s)",
+        "380 MB/s (3.04 Gbit/s)",
+        "520 MB/s (4.16 Gbit/s)",
+    ]
+
+
+def test_a_spike_survives_thinning_and_the_chart_says_it_is_thinned() -> None:
+    expected = json.loads((CASE / "expected.json").read_text())
+    with (CASE / "series.csv").open() as file:
+        points = [(float(row["t"]), float(row["mbps"]) * 1e6) for row in csv.DictReader(file)]
+    assert len(points) == expected["rows_in"]
+    drawing = charts.over_time(points)
+    drawn = drawing.spec["data"]["values"]
+    assert len(drawn) <= expected["rows_drawn_max"]
+    highest = max(points, key=lambda point: point[1])
+    assert {"at": highest[0], "rate": highest[1]} in drawn
+    assert highest[0] == expected["spike_at_t"]
+    assert f"{len(drawn):,} of 6,000 points drawn; every extreme is kept." in texts(drawing)
+
+
+def test_thinning_keeps_order_and_leaves_few_points_alone() -> None:
+    points = [(float(t), float(t % 7)) for t in range(100)]
+    assert charts.thinned(points, 100) == points
+    assert charts.thinned(points, 10) == sorted(charts.thinned(points, 10))
+    assert len(charts.thinned(points, 10)) == 10
+
+
+@pytest.mark.parametrize("draw", ["supply", "cost", "sizes", "prefixes", "throughput"])
+def test_the_same_values_give_the_same_picture(
+    draw: str, recommendation: Recommendation, profile: PrefixProfile
+) -> None:
+    def once() -> charts.Drawing:
+        return {
+            "supply": lambda: charts.supply_vs_demand(recommendation),
+            "cost": lambda: charts.cost(recommendation),
+            "sizes": lambda: charts.size_histogram(profile, 1e6),
+            "prefixes": lambda: charts.by_prefix(profile),
+            "throughput": sweep,
+        }[draw]()
+
+    first, second = once(), once()
+    assert first.svg == second.svg
+    assert json.dumps(first.spec) == json.dumps(second.spec)
+
+
+def test_a_chart_goes_out_as_vega_lite_5_and_as_a_picture_with_words_and_no_address() -> None:
+    bundle = sweep()._repr_mimebundle_()
+    assert bundle[MIMETYPE]["$schema"].startswith("https://vega.github.io/schema/vega-lite/v5")
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert bundle["text/plain"] == bundle[MIMETYPE]["description"]
+    assert "Measured throughput against what the GPUs ask" in bundle["text/plain"]
+    assert set(re.findall(r"https?://[^\"<\s]+", bundle["image/svg+xml"])) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+
+
+def test_a_chart_of_the_readers_own_draws_without_a_network_too() -> None:
+    data = alt.InlineData(values=[{"a": 1}])
+    bundle = alt.renderers.get()(alt.Chart(data).mark_bar().encode(x=alt.X("a", type="quantitative")).to_dict())
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert "v5" in bundle[MIMETYPE]["$schema"]
+
+
+def test_the_card_behind_a_chart_is_white_so_that_it_reads_in_a_dark_theme() -> None:
+    assert '<rect width="' in sweep().svg
+    assert 'fill="white"' in sweep().svg
+    assert 'alt="Measured throughput' in sweep().image

@@ -1,0 +1,91 @@
+"""Numbers and names as people read them, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.recommendation import FlipPoint
+from gpufeed.present import words
+
+INFINITE = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "english", "simplified_chinese"),
+    [
+        (words.number, 0.01234, "0.0123", "0.0123"),
+        (words.number, 1.0, "1", "1"),
+        (words.number, 12_500, "12,500", "12,500"),
+        (words.number, INFINITE, "∞", "∞"),
+        (words.count, 3_007, "3,007", "3,007"),
+        (words.size, 0, "0 bytes", "0 bytes"),
+        (words.size, 13_500, "13.5 KB", "13.5 KB"),
+        (words.size, 999_600, "1 MB", "1 MB"),
+        (words.size, 1024**4, "1.1 TB", "1.1 TB"),
+        (words.binary_size, 1024**4, "1 TiB", "1 TiB"),
+        (words.rate, 2.4e9, "2.4 GB/s", "2.4 GB/s"),
+        (words.network_rate, 1.25e9, "1.25 GB/s (10 Gbit/s)", "1.25 GB/s（10 Gbit/s）"),
+        (words.duration, 0.035, "35 ms", "35 毫秒"),
+        (words.duration, 12.5, "12.5 s", "12.5 秒"),
+        (words.duration, 200, "3 min 20 s", "3 分 20 秒"),
+        (words.duration, 18_600, "5 h 10 min", "5 小时 10 分"),
+        (words.duration, 1_047_600, "12 d 3 h", "12 天 3 小时"),
+        (words.duration, INFINITE, "without end", "没有尽头"),
+        (words.share, 0, "0 %", "0%"),
+        (words.share, 0.00004, "<0.1 %", "<0.1%"),
+        (words.share, 0.375, "38 %", "38%"),
+        (words.share, 0.9996, ">99 %", ">99%"),
+        (words.share, 1, "100 %", "100%"),
+    ],
+)
+def test_a_number_reads_the_same_way_everywhere(
+    word: Callable[[float], str],
+    value: float,
+    english: str,
+    simplified_chinese: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert word(value) == english
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert word(value) == simplified_chinese
+
+
+@pytest.mark.parametrize("word", [words.number, words.count, words.size, words.rate, words.duration, words.share])
+def test_what_is_not_known_is_said_and_is_never_0(word: Callable[[None], str]) -> None:
+    assert word(None) == "unknown"
+
+
+def test_money_names_its_currency_and_what_is_not_priced_is_said() -> None:
+    assert words.money(12_345.6, "USD") == "USD 12,346"
+    assert words.money(0.0234, "CNY") == "CNY 0.0234"
+    assert words.money(None, "USD") == "not priced"
+
+
+def test_money_in_chinese(chinese: None) -> None:
+    assert words.money(12_345.6, "USD") == "12,346 美元"
+    assert words.money(1_200, "CNY") == "1,200 元人民币"
+    assert words.money(None, "CNY") == "未定价"
+
+
+def test_a_range_says_its_unit_once() -> None:
+    assert words.quantity_range(Quantity(8e9, 12e9, 15e9, "bytes/s")) == "8–15 GB/s"
+    assert words.quantity_range(Quantity(3, 4, 5, "USD")) == "USD 3–5"
+    assert words.quantity_range(Quantity(9e8, 1e9, 2e9, "bytes/s")) == "900 MB/s–2 GB/s"
+    assert words.quantity_range(Quantity.exact(0.5, "share")) == "50 %"
+    assert words.quantity(Quantity(0.5, 0.75, 1, "share")) == "75 % (50–100 %)"
+    assert words.quantity(None, "present.not-priced") == "not priced"
+
+
+def test_a_measured_number_is_stored_as_its_order_of_magnitude() -> None:
+    assert words.bucketed(45_678_901) == words.bucketed(12_345_678) == "10–100 MB/s"
+    assert words.bucketed(432, "requests/s") == "100–1,000 requests/s"
+    assert words.bucketed(0) == "0 bytes/s"
+    assert words.bucketed(None) == "nothing measured"
+
+
+def test_a_flip_point_names_the_trait_the_change_and_the_new_place() -> None:
+    point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre")
+    assert words.flip_point(point) == ("Training reads would move to FSx for Lustre if Instances went from 16 to 17.")
