@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from gpufeed.model import profile as module
-from gpufeed.model.profile import QUANTILE_ERROR, PrefixProfile, bucket_of, largest_in, merge
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gpufeed.model import profile as module
+from gpufeed.model.profile import QUANTILE_ERROR, PrefixProfile, bucket_of, largest_in, merge
 
 CASES = Path(__file__).parents[1] / "cases"
 

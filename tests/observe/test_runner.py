@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+
 from gpufeed.observe.runner import Progress, Run, SingleFlight, run_in_foreground
 
 
@@ -54,7 +55,8 @@ def test_a_second_start_while_running_returns_the_running_one():
     release.set()
     assert first.result(5) is True
     second = flight.start(Run(work))
-    assert second is not first and second.result(5) is True
+    assert second is not first
+    assert second.result(5) is True
     assert len(started) == 2
 
 
@@ -95,7 +97,8 @@ def test_the_end_is_announced_after_the_result_is_there():
         told.set()
 
     Run(lambda control: 7, on_end=on_end).start()
-    assert told.wait(5) and results == [7]
+    assert told.wait(5)
+    assert results == [7]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

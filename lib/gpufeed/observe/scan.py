@@ -1,0 +1,376 @@
+"""Lists a prefix in parallel, exactly, on any S3 store, into a bounded profile.
+
+A scan is a set of key ranges, each with a committed cursor.  It starts as one range: the prefix, listed flat.  When the
+first page shows that sub-prefixes hold many keys each, the rest of the range is listed as its sub-prefixes, in
+parallel; when they are small it stays flat, since a request per tiny folder costs more than it gains.  This holds on
+any store, whatever order it lists in: nothing rests on comparing keys.
+
+Workers fetch and parse; one thread commits pages, so a page counts whole or not at all, and Stop never waits for the
+network.
+"""
+
+from __future__ import annotations
+
+import heapq
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.messages import text
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.observe.pages import Page
+from gpufeed.observe.runner import Control
+from gpufeed.observe.store import (
+    TRANSIENT_KINDS,
+    Listed,
+    Place,
+    StoreOptions,
+    connect,
+    kind_of,
+    list_page,
+    parse_url,
+    problem,
+)
+
+# Splitting pays when a full page shows this many keys per sub-prefix: at worst four times the requests of a flat
+# listing, done `concurrency` at a time.  A page that one sub-prefix fills costs nothing to split.
+FULL_PAGE = 1000
+KEYS_PER_CHILD = 250
+
+RETRIES = 6
+RETRIES_OF_THE_UNKNOWN = 1  # an address that never answered is more likely wrong than busy
+FIRST_BACKOFF = 0.25  # [s], doubled at each retry of a range, with jitter
+TICK = 0.1  # [s], how soon Stop is seen
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence to be: rendered in the language in force when it is shown."""
+
+    message_id: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return text(self.message_id, **self.parameters)
+
+
+@dataclass(slots=True)
+class Range:
+    """Keys under ``prefix`` still to list.  ``token`` is the committed cursor: every page before it is in the profile.
+
+    With ``delimiter`` the range lists what lies directly there and becomes a range per sub-prefix.  ``skip`` holds keys
+    of the range that are in the profile already.  ``fallback`` is where to go on when the store refuses to split.
+    """
+
+    prefix: str
+    delimiter: bool = False
+    token: str | None = None
+    last_key: str | None = None
+    pages: int = 0
+    retries: int = 0
+    skip: frozenset[str] = frozenset()
+    fallback: Range | None = None
+    seen: set[int] = field(default_factory=set)
+
+    def to_json(self) -> dict[str, Any]:
+        """What a later scan needs to go on from here."""
+        return {
+            "prefix": self.prefix,
+            "delimiter": self.delimiter,
+            "token": self.token,
+            "last_key": self.last_key,
+            "skip": sorted(self.skip),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """What a scan found.  Partial results are complete pages: ``ranges`` holds what was not listed, with cursors.
+
+    ``failure`` is the store error that ended or thinned the scan; a limit or a stop is no failure.  ``answered`` is
+    False when not one page came back: then nothing is known, which is not the same as no objects.
+    """
+
+    place: Place
+    profile: PrefixProfile
+    complete: bool
+    incomplete_because: Sentence | GpufeedError | None
+    failure: GpufeedError | None
+    answered: bool
+    requests: int
+    retries: int
+    seconds: float
+    keys: int
+    last_key: str | None
+    ranges: tuple[Range, ...]
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def listing(self) -> dict[str, float | None]:
+        """Requests made (repeats included), seconds, keys/s; ``cost`` [currency] is for the model to fill."""
+        rate = self.keys / self.seconds if self.seconds > 0 else None
+        return {"requests": self.requests, "seconds": self.seconds, "keys_per_s": rate, "cost": None}
+
+    def to_json(self) -> dict[str, Any]:
+        """The scan's fields of the shell contract, without those the model adds.  What is not known is null."""
+        profile = self.profile.to_json()
+        if not self.answered:
+            sketch = profile.pop("sketch")
+            profile = dict.fromkeys(profile) | {"by_size": [], "by_prefix": [], "by_extension": []}
+            profile |= {"by_storage_class": [], "sketch": sketch}
+        return {
+            "url": self.place.url,
+            "complete": self.complete,
+            "incomplete_because": None if self.incomplete_because is None else str(self.incomplete_because),
+            **profile,
+            "listing": self.listing,
+            "last_key": self.last_key,
+            "warnings": [str(warning) for warning in self.warnings],
+        }
+
+
+def scan(
+    url: str,
+    *,
+    options: StoreOptions | None = None,
+    concurrency: int = 16,
+    limit: int | None = None,
+    control: Control | None = None,
+) -> ScanResult:
+    """List everything under ``url`` (``s3://bucket/prefix``, a plain string prefix) with ListObjectsV2 alone.
+
+    ``limit`` [keys] ends the scan early and keeps it sequential, so that the same keys come back each time.
+    ``control`` takes progress (keys listed) and Stop.  Errors of the store end up in the result, with everything listed
+    before; raises InputError when the URL, the endpoint or a number cannot be used.
+    """
+    place = parse_url(url)
+    options = options or StoreOptions()
+    if concurrency < 1:
+        raise _bad_number("concurrency", concurrency)
+    if limit is not None and limit < 1:
+        raise _bad_number("limit", limit)
+    return _Scan(place, options, concurrency, limit, control or Control()).run()
+
+
+def _bad_number(name: str, value: int) -> InputError:
+    return InputError("scan.bad-number", name=name, value=value)
+
+
+class _Scan:
+    """The state of one scan; every method but ``_work`` runs in the committing thread."""
+
+    def __init__(
+        self, place: Place, options: StoreOptions, concurrency: int, limit: int | None, control: Control
+    ) -> None:
+        self.place = place
+        self.options = options
+        self.concurrency = concurrency
+        self.limit = limit
+        self.control = control
+        self.profile = PrefixProfile(place.prefix)
+        self.waiting: deque[Range] = deque([Range(place.prefix)])
+        self.delayed: list[tuple[float, int, Range]] = []
+        self.flying: dict[int, Range] = {}
+        self.unfinished: list[Range] = []
+        self.reason: Sentence | GpufeedError | None = None
+        self.failure: GpufeedError | None = None
+        self.ended = False
+        self.requests = self.retries = self.pages = self.keys = 0
+        self.last_key: str | None = None
+        self.client: Any = None
+        self.tasks: queue.SimpleQueue[Range | None] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[tuple[Range, Listed | Exception]] = queue.SimpleQueue()
+        self.workers = 0
+
+    def run(self) -> ScanResult:
+        began = time.monotonic()
+        try:
+            self.client = connect(self.options, self.concurrency)
+        except InputError:
+            raise
+        except GpufeedError as error:
+            self.failure = error
+            self._end(error)
+        try:
+            while not self.ended and (self.waiting or self.flying or self.delayed):
+                self._dispatch()
+                try:
+                    answered, answer = self.answers.get(timeout=TICK)
+                except queue.Empty:
+                    pass
+                else:
+                    del self.flying[id(answered)]
+                    if isinstance(answer, Listed):
+                        self._commit(answered, answer)
+                    else:
+                        self._failed(answered, answer)
+                self.control.report(self.keys)
+                if self.control.stopping.is_set() and (self.waiting or self.flying or self.delayed):
+                    self._end(Sentence("scan.stopped", {"keys": self.keys}))
+        finally:
+            for _ in range(self.workers):
+                self.tasks.put(None)  # idle workers end; one in a request ends after it, and nobody waits for it
+        return self._result(time.monotonic() - began)
+
+    # ---- requests ----------------------------------------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        now = time.monotonic()
+        while self.delayed and self.delayed[0][0] <= now:
+            self.waiting.append(heapq.heappop(self.delayed)[2])
+        while self.waiting and len(self.flying) < self.concurrency:
+            item = self.waiting.popleft()
+            self.flying[id(item)] = item
+            if len(self.flying) > self.workers:
+                self.workers += 1
+                threading.Thread(target=self._work, name="gpufeed-list", daemon=True).start()
+            self.requests += 1
+            self.tasks.put(item)
+
+    def _work(self) -> None:
+        while (item := self.tasks.get()) is not None:
+            try:
+                answer: Listed | Exception = list_page(
+                    self.client,
+                    replace(self.place, prefix=item.prefix),
+                    token=item.token,
+                    delimiter=item.delimiter,
+                    requester_pays=self.options.requester_pays,
+                )
+            except Exception as error:  # noqa: BLE001 — every error of the client becomes a sentence in the result
+                answer = error
+            self.answers.put((item, answer))
+
+    # ---- committing --------------------------------------------------------------------------------------------------
+
+    def _commit(self, item: Range, listed: Listed) -> None:
+        self.requests += listed.requests - 1
+        if listed.truncated and listed.token is not None and hash(listed.token) in item.seen:
+            # These keys were listed before: the store goes round in circles.
+            self._end(Sentence("scan.token-repeats", {"url": self.place.url}), item)
+            return
+        self.pages += 1
+        item.pages += 1
+        item.retries = 0
+        item.fallback = None
+        page = listed.page
+        if item.skip and len(page):
+            page = page.only([key not in item.skip for key in page.keys])
+        if not self._add(item, page, last=not listed.truncated):
+            return
+        children = [Range(prefix, skip=_below(item.skip, prefix)) for prefix in listed.common_prefixes]
+        if any(not child.prefix.startswith(item.prefix) or child.prefix == item.prefix for child in children):
+            self._end(Sentence("scan.bad-split", {"url": self.place.url}), item)
+            return
+        self.waiting.extend(children)
+        if not listed.truncated:
+            return
+        if listed.token is None:
+            self._end(Sentence("scan.token-missing", {"url": self.place.url}), item)
+            return
+        item.seen.add(hash(listed.token))
+        item.token = listed.token
+        if self._splitting_pays(item, listed.page):
+            skip = item.skip | frozenset(listed.page.keys)
+            item = Range(item.prefix, delimiter=True, skip=skip, fallback=item)
+        self.waiting.append(item)
+
+    def _add(self, item: Range, page: Page, last: bool) -> bool:
+        """Add a page to the profile; False when the limit ended the scan."""
+        over = self.limit is not None and self.keys + len(page) > self.limit
+        if over and self.limit is not None:
+            room = self.limit - self.keys
+            page = page.only([n < room for n in range(len(page))])
+        if len(page):
+            self.keys += len(page)
+            self.profile.add_many(page.keys, page.sizes, page.modified, page.classes)
+            item.last_key = page.keys[-1]
+            self.last_key = item.last_key if self.last_key is None else max(self.last_key, item.last_key)
+        if over or (self.limit == self.keys and not last):
+            self._end(Sentence("scan.limit", {"limit": self.limit}), item)
+            return False
+        return True
+
+    def _splitting_pays(self, item: Range, page: Page) -> bool:
+        if item.delimiter or item.pages != 1 or self.limit is not None or len(page) < FULL_PAGE:
+            return False
+        start = len(item.prefix)
+        children = {key[:end] if (end := key.find("/", start) + 1) else "" for key in page.keys}
+        if "" in children:
+            return False
+        if len(children) == 1:
+            return True
+        idle = len(self.waiting) + len(self.flying) < self.concurrency
+        return idle and len(page) >= KEYS_PER_CHILD * len(children)
+
+    def _failed(self, item: Range, error: Exception) -> None:
+        kind = kind_of(error)
+        if kind == "denied" and item.fallback is not None:
+            self.waiting.append(item.fallback)  # a policy may allow the flat listing alone
+            return
+        most = RETRIES if self.pages or kind != "unreachable" else RETRIES_OF_THE_UNKNOWN
+        if kind in TRANSIENT_KINDS and item.retries < most:
+            pause = FIRST_BACKOFF * 2**item.retries * random.uniform(0.5, 1.5)
+            item.retries += 1
+            self.retries += 1
+            heapq.heappush(self.delayed, (time.monotonic() + pause, self.retries, item))
+            return
+        failure = problem(error, self.place, self.client.meta.endpoint_url)
+        if kind == "denied" and item.prefix != self.place.prefix:
+            # One refused sub-prefix: the others are still worth having.
+            self.failure = self.failure or problem(error, replace(self.place, prefix=item.prefix))
+            self.reason = self.reason or self.failure
+            self.unfinished.append(item)
+            return
+        self.failure = failure
+        self._end(failure, item)
+
+    def _end(self, reason: Sentence | GpufeedError, item: Range | None = None) -> None:
+        self.ended = True
+        self.reason = reason
+        if item is not None:
+            self.unfinished.append(item)
+
+    # ---- the result --------------------------------------------------------------------------------------------------
+
+    def _result(self, seconds: float) -> ScanResult:
+        left = [*self.unfinished, *self.flying.values(), *(entry[2] for entry in self.delayed), *self.waiting]
+        return ScanResult(
+            place=self.place,
+            profile=self.profile,
+            complete=self.reason is None,
+            incomplete_because=self.reason,
+            failure=self.failure,
+            answered=self.pages > 0,
+            requests=self.requests,
+            retries=self.retries,
+            seconds=seconds,
+            keys=self.keys,
+            last_key=self.last_key,
+            ranges=tuple(left),
+            warnings=tuple(self._warnings()),
+        )
+
+    def _warnings(self) -> list[Sentence]:
+        profile, found = self.profile, []
+        if self.reason is None and not self.keys:
+            found.append(Sentence("scan.nothing", {"url": self.place.url}))
+        if profile.zero_byte_objects:
+            found.append(Sentence("scan.zero-byte", {"objects": profile.zero_byte_objects}))
+        if profile.not_readable_now[0]:
+            found.append(Sentence("scan.archived", {"objects": profile.not_readable_now[0]}))
+        if "INTELLIGENT_TIERING" in profile.storage_classes.rows:
+            found.append(Sentence("scan.intelligent-tiering"))
+        if self.retries:
+            found.append(Sentence("scan.retried", {"retries": self.retries}))
+        return found
+
+
+def _below(keys: frozenset[str], prefix: str) -> frozenset[str]:
+    return frozenset(key for key in keys if key.startswith(prefix)) if keys else keys

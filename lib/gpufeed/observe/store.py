@@ -1,0 +1,238 @@
+"""The door to S3's listing side: where a prefix is, the client that lists it, one page of it, and what went wrong.
+
+boto3 keeps its whole credential chain, endpoints, directory-bucket sessions and retries.  The only request made here is
+ListObjectsV2 under the prefix that was asked for: a role that may list only that prefix can use everything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.observe.pages import EVENT, Page, page_of, take_contents
+
+CONNECT_SECONDS = 5
+READ_SECONDS = 30
+
+_BUCKET = re.compile(r"[A-Za-z0-9._-]{3,255}")
+_ARN = re.compile(r"arn:|s3://arn:", re.IGNORECASE)
+_SAFE_NAME = re.compile(r"[A-Za-z0-9.]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """How to reach the store; None leaves it to boto3's own settings (environment, profile, instance)."""
+
+    endpoint_url: str | None = None
+    region: str | None = None
+    anonymous: bool = False
+    requester_pays: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A bucket and a key prefix: a plain string prefix, so ``data/p000`` also means ``data/p000123.jpg``."""
+
+    bucket: str
+    prefix: str
+
+    @property
+    def url(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One answer of ListObjectsV2: its objects, its common prefixes, how it goes on, and the requests it took."""
+
+    page: Page
+    common_prefixes: tuple[str, ...]
+    truncated: bool
+    token: str | None
+    requests: int
+
+
+def parse_url(url: str) -> Place:
+    """``s3://bucket/prefix`` taken literally: no decoding, ``//`` kept.  Raises InputError for anything else."""
+    if _ARN.match(url):
+        raise InputError("store.arn", url=url)
+    if url.lower().startswith(("http://", "https://")):
+        raise InputError("store.https", url=url.partition("?")[0])  # a presigned address carries a signature behind it
+    scheme, separator, rest = url.partition("://")
+    bucket, _, prefix = rest.partition("/")
+    if scheme.lower() != "s3" or not separator or not _BUCKET.fullmatch(bucket):
+        raise InputError("store.url", url=url)
+    return Place(bucket, prefix)
+
+
+def connect(options: StoreOptions, connections: int = 16) -> Any:
+    """A boto3 S3 client whose listings are read by :mod:`gpufeed.observe.pages`.  Makes no request.
+
+    Raises InputError when the endpoint is no http address, and GpufeedError for broken AWS settings.
+    """
+    import boto3
+    from botocore import UNSIGNED
+    from botocore.config import Config
+
+    endpoint = options.endpoint_url
+    if endpoint is not None and not re.match(r"https?://[^/]", endpoint):
+        raise InputError("store.endpoint", endpoint=_without_login(endpoint))
+    settings: dict[str, Any] = {
+        "max_pool_connections": connections,
+        "connect_timeout": CONNECT_SECONDS,
+        "read_timeout": READ_SECONDS,
+        # Repeats belong to the scan: it counts them, can be stopped while it waits, and slows all ranges down.
+        "retries": {"mode": "standard", "total_max_attempts": 1},
+    }
+    if options.anonymous:
+        settings["signature_version"] = UNSIGNED
+    custom = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if custom and "amazonaws." not in custom:
+        settings["s3"] = {"addressing_style": "path"}  # other stores rarely have a name per bucket
+    try:
+        client = boto3.session.Session().client(
+            "s3", endpoint_url=endpoint, region_name=options.region, config=Config(**settings)
+        )
+    except Exception as error:  # noqa: BLE001 — botocore raises many kinds; all become one sentence
+        raise problem(error, endpoint=endpoint) from None
+    client.meta.events.register_first(EVENT, take_contents)
+    return client
+
+
+def list_page(
+    client: Any,
+    place: Place,
+    *,
+    token: str | None = None,
+    delimiter: bool = False,
+    requester_pays: bool = False,
+) -> Listed:
+    """One page under ``place``; with ``delimiter`` only what lies directly there, and the sub-prefixes.
+
+    Raises what botocore raises: give it to :func:`problem`.
+    """
+    request: dict[str, Any] = {"Bucket": place.bucket, "Prefix": place.prefix}
+    if token is not None:
+        request["ContinuationToken"] = token
+    if delimiter:
+        request["Delimiter"] = "/"
+    if requester_pays:
+        request["RequestPayer"] = "requester"
+    response = client.list_objects_v2(**request)
+    return Listed(
+        page=page_of(response),
+        common_prefixes=tuple(row["Prefix"] for row in response.get("CommonPrefixes", ())),
+        truncated=bool(response.get("IsTruncated")),
+        token=response.get("NextContinuationToken"),
+        requests=1 + response["ResponseMetadata"].get("RetryAttempts", 0),  # a redirect to another region is a second
+    )
+
+
+def credentials() -> Callable[[], tuple[str, str, str | None]]:
+    """boto3's credential chain as a function giving (access key, secret key, token), fresh at each call.
+
+    For a second client beside boto3.  The call raises GpufeedError when the chain finds nothing or cannot refresh.
+    """
+    import boto3
+
+    try:
+        found = boto3.session.Session().get_credentials()
+    except Exception as error:  # noqa: BLE001 — botocore raises many kinds; all become one sentence
+        raise problem(error) from None
+
+    def keys() -> tuple[str, str, str | None]:
+        if found is None:
+            raise GpufeedError("store.no-credentials", **_DETAILS)
+        try:
+            frozen = found.get_frozen_credentials()
+        except Exception as error:  # noqa: BLE001 — as above
+            raise problem(error) from None
+        return frozen.access_key, frozen.secret_key, frozen.token
+
+    return keys
+
+
+# ---- what went wrong -----------------------------------------------------------------------------------------------
+
+# S3 error codes, HTTP statuses and botocore's exception names → the kind of problem, whose sentence is `store.<kind>`.
+# An exception is looked up by its error code first, then by its class and the classes it derives from.
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("NoSuchBucket",), "no-such-bucket"),
+    **dict.fromkeys(("AccessDenied", "AllAccessDisabled", "AccountProblem", "Forbidden", "403"), "denied"),
+    **dict.fromkeys(("NoCredentialsError", "PartialCredentialsError", "NoAuthTokenError"), "no-credentials"),
+    **dict.fromkeys(
+        (
+            "ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired", "ExpiredTokenError",
+            "UnauthorizedSSOTokenError", "SSOTokenLoadError", "TokenRetrievalError", "CredentialRetrievalError",
+            "SSOError", "LoginError", "RefreshWithMFAUnsupportedError", "AuthorizationPendingException",
+        ),
+        "expired",
+    ),
+    **dict.fromkeys(("InvalidToken", "InvalidAccessKeyId", "UnrecognizedClientException"), "unknown-key"),
+    **dict.fromkeys(("SignatureDoesNotMatch",), "wrong-secret"),
+    **dict.fromkeys(("RequestTimeTooSkewed",), "clock"),
+    **dict.fromkeys(
+        (
+            "PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed", "IncorrectEndpoint",
+            "IllegalLocationConstraintException", "301", "307",
+        ),
+        "wrong-region",
+    ),
+    **dict.fromkeys(("InvalidRegionError", "NoRegionError", "UnknownRegionError"), "bad-region"),
+    **dict.fromkeys(
+        (
+            "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded",
+            "TooManyRequests", "TooManyRequestsException", "RequestThrottled", "BandwidthLimitExceeded", "503", "429",
+        ),
+        "throttled",
+    ),
+    **dict.fromkeys(("InternalError", "InternalServerError", "OperationAborted", "500", "502", "504"), "server"),
+    **dict.fromkeys(("SSLError",), "certificate"),
+    **dict.fromkeys(("ProxyConnectionError", "HTTPClientError", "ConnectionError", "RequestTimeout"), "unreachable"),
+    **dict.fromkeys(("ProfileNotFound", "ConfigNotFound", "ConfigParseError"), "profile"),
+    **dict.fromkeys(("InvalidBucketName", "ParamValidationError"), "bucket-name"),
+    **dict.fromkeys(("ResponseParserError", "404", "405", "MethodNotAllowed", "NotImplemented"), "not-s3"),
+    **dict.fromkeys(("UnknownEndpointError", "InvalidEndpointDiscoveryConfigurationError"), "endpoint"),
+}  # fmt: skip
+
+INPUT_KINDS = frozenset({"bucket-name", "profile", "endpoint", "bad-region"})
+TRANSIENT_KINDS = frozenset({"throttled", "server", "unreachable"})
+
+_DETAILS = {"url": "s3://…", "bucket": "…", "endpoint": "…", "code": "…"}
+
+
+def kind_of(error: BaseException) -> str:
+    """The kind of problem an exception of botocore stands for; "other" when it is none of them."""
+    names = [_code_of(error), *(cls.__name__ for cls in type(error).__mro__)]
+    kind = next((KINDS[name] for name in names if name in KINDS), "other")
+    if kind == "other" and isinstance(error, ValueError) and "endpoint" in str(error).lower():
+        return "endpoint"
+    return kind
+
+
+def problem(error: BaseException, place: Place | None = None, endpoint: str | None = None) -> GpufeedError:
+    """The sentence for ``error``, with the next step.  Nothing of the error's own text goes in: it may hold a token."""
+    if isinstance(error, GpufeedError):
+        return error
+    kind = kind_of(error)
+    code = _code_of(error) or type(error).__name__
+    details = dict(_DETAILS, code=code if _SAFE_NAME.fullmatch(code) else "…")
+    if place is not None:
+        details.update(url=place.url, bucket=place.bucket)
+    details["endpoint"] = _without_login(endpoint) if endpoint else "amazonaws.com"
+    return (InputError if kind in INPUT_KINDS else GpufeedError)(f"store.{kind}", **details)
+
+
+def _code_of(error: BaseException) -> str:
+    response = getattr(error, "response", None)
+    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
+    return str(code or "")
+
+
+def _without_login(address: str) -> str:
+    """An address without ``user:password@`` and without what follows a question mark."""
+    return re.sub(r"//[^/@]*@", "//", address.partition("?")[0])
