@@ -1,9 +1,9 @@
 """Client CPU per key and keys/s of `gpufeed scan` beside boto3's own paginator, on one prefix, in one run.
 
 Without arguments it starts an embedded server of its own and loads it once; ``--url`` and ``--endpoint-url`` name
-Without arguments it starts an embedded server of its own and loads it once; ``--url`` and ``--endpoint-url`` name
 another prefix.  Only this process's CPU counts, not the server's.  Read the ratios: single figures vary by tens of
 percent.
+"""
 
 from __future__ import annotations
 
