@@ -31,7 +31,7 @@ Keys = tuple[str, str, str | None]  # access key, secret key, session token
 
 
 class RequestFailed(Exception):
-    """One request that failed after its retries.  ``kind``: missing, denied, throttled, unreachable, server, key."""
+    """A request that failed after its retries: missing, denied, region, throttled, unreachable, server or key."""
 
     def __init__(self, kind: str, code: str, retries: int, throttled: int) -> None:
         super().__init__(kind, code)
@@ -171,6 +171,8 @@ def _sort(error: Exception) -> tuple[str, str, bool]:
         return "denied", code, False
     if isinstance(error, ValueError):
         return "key", code, False
+    if number in {301, 307} or code == "AuthorizationHeaderMalformed":
+        return "region", code, False
     if number in THROTTLED:
         return "throttled", code, True
     if number:

@@ -1,0 +1,258 @@
+"""What a storage was measured to do, under which conditions, and what that may be used for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from gpufeed.facts.errors import InputError
+from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.histogram import Histogram
+
+T = TypeVar("T")
+
+SCHEMA_VERSION = 1
+TOOLS = (
+    "gpufeed", "fio", "warp", "elbencho", "mlperf-storage", "dd", "aws-cli", "cloudwatch", "nvidia-smi", "dcgm",
+    "pytorch-profiler",
+)  # fmt: skip
+STATUSES = ("ok", "partial", "failed", "no-measurement")
+LIMITS = ("storage", "client", "network", "unknown")
+
+# A share of failed requests above which a step is no evidence of what the storage gives.
+MOST_ERRORS = 0.01
+# Burst credits of file systems last minutes: what was seen for a shorter time calibrates, it does not decide.
+DECIDES_FROM_SECONDS = 30.0
+# Object sizes count as the same within this factor.
+SAME_SIZE_FACTOR = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A sentence to be: message id and parameters."""
+
+    id: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return text(self.id, **self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One load and what it got.  Times in seconds (``at``: since 1970, UTC), sizes in bytes; None is "not known"."""
+
+    op: str  # "read" | "write"
+    bytes_per_s: float | None
+    ops_per_s: float | None = None
+    object_bytes: float | None = None  # mean size of the objects
+    concurrency: int | None = None  # requests in flight, all nodes together
+    p50: float | None = None
+    p99: float | None = None
+    errors: int | None = None  # requests that failed after their retries
+    throttled: int | None = None  # answers 503 or 429
+    at: float | None = None
+    seconds: float | None = None
+    target: str | None = None
+    nodes: int | None = None
+    cache: str = "unknown"  # "cold" | "warm" | "unknown"
+    working_set_bytes: float | None = None
+    sustained: bool = False  # the rate of the second half was that of the first
+    series: tuple[tuple[float, float], ...] = ()  # (at, bytes/s)
+    requests: int | None = None
+    request_bytes: float | None = None  # mean bytes of one request
+    retries: int | None = None
+    client_cpu_seconds_per_request: float | None = None
+    client_cpu_share: float | None = None  # of all cores
+    client_thread_share: float | None = None  # of one core: what the reading threads used under the interpreter lock
+    latency: Histogram | None = None
+
+    @property
+    def trustworthy(self) -> bool:
+        """Few enough requests failed that the rate says something."""
+        return bool(self.requests) and (self.errors or 0) <= MOST_ERRORS * ((self.requests or 0) + (self.errors or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What must be known to use a measurement elsewhere."""
+
+    option: str | None = None  # which option of the catalogue was measured; None: not known
+    client: str | None = None
+    host: str | None = None
+    cores: float | None = None
+    network_bytes_per_s: float | None = None  # the network card's rated speed
+    same_machine: bool = False  # the bytes came from this machine's own server or memory
+    sampled_objects: int | None = None
+    unreadable_keys: int = 0  # keys that this client cannot ask for
+    requests_sent: int | None = None
+    cost: float | None = None  # currency of the price list; None: not priced
+    budget: float | None = None
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A result.  ``records`` never overlap: the rates of one op add up to the whole.  ``sweep`` holds alternatives.
+
+    ``failure`` is the sentence that says why there is none, when ``status`` is "failed" or "no-measurement".
+    """
+
+    tool: str
+    status: str
+    records: tuple[Record, ...] = ()
+    limited_by: str = "unknown"
+    warnings: tuple[Note, ...] = ()
+    sweep: tuple[Record, ...] = ()
+    conditions: Conditions = Conditions()
+    failure: Note | None = None
+
+    @property
+    def read_bytes_per_s(self) -> float | None:
+        """Measured read rate [bytes/s], the sum over the records; None when nothing was read."""
+        return _total(record.bytes_per_s for record in self.records if record.op == "read")
+
+    @property
+    def read_requests_per_s(self) -> float | None:
+        return _total(record.ops_per_s for record in self.records if record.op == "read")
+
+    def used_as(self, option: str, object_bytes: float | None, nodes: int) -> str:
+        """ "decision", "calibration" or "shown-only": what this may be for a question about ``option``.
+
+        It decides only when it was sustained, cold, not limited by the client, and taken on the same option, object
+        sizes and number of nodes.  This machine's own memory is never evidence of an option.
+        """
+        reads = [record for record in self.records if record.op == "read" and record.bytes_per_s]
+        memory = self.conditions.same_machine or any(record.cache == "warm" for record in reads)
+        if not reads or memory or self.conditions.option not in (None, option):
+            return "shown-only"
+        decides = (
+            self.status == "ok"
+            and self.limited_by != "client"
+            and self.conditions.option == option
+            and sum(record.nodes or 1 for record in reads) == nodes
+            and all(_decides(record, object_bytes) for record in reads)
+        )
+        return "decision" if decides else "calibration"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``probe --json`` prints and :meth:`from_json` reads."""
+        document: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "tool": self.tool,
+            "status": self.status,
+            "records": [_record_json(record) for record in self.records],
+            "limited_by": self.limited_by,
+            "warnings": [_note_json(note) for note in self.warnings],
+            "sweep": [_record_json(record) for record in self.sweep],
+            "conditions": asdict(self.conditions),
+        }
+        if self.failure is not None:
+            document["failure"] = _note_json(self.failure)
+        return document
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Measurement:
+        """Read what :meth:`to_json` wrote.  Raises InputError when ``document`` is not a measurement."""
+        try:
+            if document.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+                raise InputError("measurement.version", found=document["schema_version"], expected=SCHEMA_VERSION)
+            failure = document.get("failure")
+            return cls(
+                tool=_one_of(TOOLS, document["tool"]),
+                status=_one_of(STATUSES, document["status"]),
+                records=tuple(_record(row) for row in document["records"]),
+                limited_by=_one_of(LIMITS, document["limited_by"]),
+                warnings=tuple(_note(row) for row in document.get("warnings", ())),
+                sweep=tuple(_record(row) for row in document.get("sweep", ())),
+                conditions=_known(Conditions, document.get("conditions", {})),
+                failure=_note(failure) if failure else None,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError("measurement.unreadable", reason=f"{type(error).__name__}: {error}") from None
+
+
+def headline(sweep: tuple[Record, ...]) -> Record | None:
+    """The step a sweep stands for: the fastest sustained one without errors, else the fastest that got anything."""
+    got = [record for record in sweep if record.bytes_per_s]
+    good = [record for record in got if record.trustworthy]
+    steady = [record for record in good if record.sustained]
+    return max(steady or good or got, key=lambda record: record.bytes_per_s or 0.0, default=None)
+
+
+def gpus_fed(measurement: Measurement, demand: Quantity) -> Quantity | None:
+    """How many accelerators this storage feeds at full speed, when each asks for ``demand`` [bytes/s].
+
+    n = measured read rate / demand per accelerator.  None when nothing was read, or when a demand bound is zero.
+    """
+    rate = measurement.read_bytes_per_s
+    if rate is None or demand.low <= 0:
+        return None
+    return (Quantity.exact(rate, "bytes/s", "measured") / demand).named("accelerators")
+
+
+def concurrency_needed(measurement: Measurement, demand: float) -> int | None:
+    """The smallest measured concurrency that gave ``demand`` [bytes/s]; None when none did."""
+    enough = [
+        record.concurrency
+        for record in measurement.sweep or measurement.records
+        if record.concurrency is not None and record.trustworthy and (record.bytes_per_s or 0.0) >= demand
+    ]
+    return min(enough, default=None)
+
+
+def _decides(record: Record, object_bytes: float | None) -> bool:
+    measured = record.object_bytes
+    return (
+        record.sustained
+        and record.trustworthy
+        and record.cache == "cold"
+        and (record.seconds or 0.0) >= DECIDES_FROM_SECONDS
+        and bool(object_bytes and measured)
+        and 1 / SAME_SIZE_FACTOR <= (object_bytes or 0.0) / (measured or 1.0) <= SAME_SIZE_FACTOR
+    )
+
+
+def _total(numbers: Any) -> float | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
+
+
+def _record_json(record: Record) -> dict[str, Any]:
+    row = {item.name: getattr(record, item.name) for item in fields(record)}
+    row["series"] = [list(point) for point in record.series]
+    row["latency"] = record.latency.to_json() if record.latency is not None else None
+    return row
+
+
+def _record(row: Mapping[str, Any]) -> Record:
+    record = _known(Record, row)
+    return replace(
+        record,
+        op=_one_of(("read", "write"), record.op),
+        cache=_one_of(("cold", "warm", "unknown"), record.cache),
+        series=tuple((float(at), float(rate)) for at, rate in row.get("series", ())),
+        latency=Histogram.from_json(row["latency"]) if row.get("latency") is not None else None,
+    )
+
+
+def _note_json(note: Note) -> dict[str, Any]:
+    return {"id": note.id, "text": str(note), "parameters": dict(note.parameters)}
+
+
+def _note(row: Mapping[str, Any]) -> Note:
+    return Note(row["id"], row.get("parameters", {}))
+
+
+def _known(cls: type[T], row: Mapping[str, Any]) -> T:
+    """``cls`` from the fields it has: fields that a later version added are passed over."""
+    names = {item.name for item in fields(cls)}  # type: ignore[arg-type]  # both are dataclasses
+    return cls(**{name: value for name, value in row.items() if name in names})
+
+
+def _one_of(allowed: tuple[str, ...], value: Any) -> str:
+    if value not in allowed:
+        raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+    return str(value)

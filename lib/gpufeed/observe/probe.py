@@ -1,0 +1,196 @@
+"""Reads a sample of a prefix's real objects, or of a path's files, over a sweep of concurrencies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.model.measurement import Conditions, Measurement, Note, Record, headline
+from gpufeed.observe import machine
+from gpufeed.observe.budget import DEFAULT_BUDGET, FREE, Ledger, RequestPrices, prices_of
+from gpufeed.observe.objects import RETRIES
+from gpufeed.observe.reading import Target, open_target
+from gpufeed.observe.runner import Control
+from gpufeed.observe.step import Step, step_seconds
+from gpufeed.observe.store import StoreOptions
+
+CONCURRENCY = (1, 4, 16, 64)
+SECONDS = 5.0  # per step of the sweep
+SEED = 1
+MOST_CONCURRENCY = 1024
+BUSY = 0.85  # of the cores, of one core under the interpreter lock, or of the network card: then that is the limit
+STILL_RISES = 1.1  # more concurrency gave this much more: the storage was not at its limit yet
+
+
+def probe(
+    target: str,
+    options: StoreOptions | None = None,
+    *,
+    concurrency: Sequence[int] = CONCURRENCY,
+    seconds: float = SECONDS,
+    budget: float | None = None,
+    prices: RequestPrices | None = None,
+    option: str | None = None,
+    seed: int = SEED,
+    control: Control | None = None,
+) -> Measurement:
+    """Measure reads from ``s3://bucket/prefix``, ``file://…`` or a path; nothing is written.
+
+    Each concurrency of the sweep reads for ``seconds`` after a short warm-up.  No request is sent that could pass the
+    ``budget`` (None: DEFAULT_BUDGET where reading is priced).  ``prices`` None takes the published ones; where none are
+    known no cost is stated, and a budget is refused.  ``option`` says which option of the catalogue is measured where
+    the address does not tell.
+
+    What cannot be reached or read gives a measurement with status "failed" or "no-measurement" and its ``failure``;
+    a stop gives status "partial".  Raises InputError for input that cannot be used.
+    """
+    _check(concurrency, seconds, budget)
+    control = control or Control()
+    try:
+        source = open_target(target, options or StoreOptions(), seed, control.stopping)
+    except InputError:
+        raise
+    except GpufeedError as error:
+        return _nothing("failed", Note(error.message_id, error.parameters))
+    prices = prices or _prices(source)
+    if budget is not None and prices is None:
+        raise InputError("probe.not-priced")
+    limit = DEFAULT_BUDGET if budget is None and prices and prices.get > 0 else budget
+    ledger = Ledger(limit, prices or FREE, attempts=1 + RETRIES)
+    ledger.spend_lists(source.list_requests)
+    conditions = Conditions(
+        option=option or source.option,
+        client=source.client,
+        host=machine.host(),
+        cores=machine.cores(),
+        network_bytes_per_s=machine.network_bytes_per_s(),
+        same_machine=source.same_machine,
+        sampled_objects=source.objects,
+        unreadable_keys=source.unreadable_keys,
+        budget=limit,
+        currency=prices.currency if prices else None,
+    )
+    if not source.units:
+        return _nothing("no-measurement", _why_nothing(source), conditions)
+    sweep: list[Record] = []
+    failures: Counter[str] = Counter()
+    order = count()
+    for position, in_flight in enumerate(concurrency):
+        if control.stopping.is_set() or ledger.refused:
+            break
+        step = Step(source, in_flight, seconds, order=order, ledger=ledger, control=control)
+        record = step.run(position * step_seconds(seconds), len(concurrency) * step_seconds(seconds))
+        failures.update(step.failures)
+        if record.requests:
+            sweep.append(record)
+        elif step.failures:
+            break  # nothing but failures: more concurrency would only repeat them
+    conditions = replace(
+        conditions, requests_sent=ledger.requests, cost=None if prices is None else max(ledger.spent, 0.0)
+    )
+    return _measurement(source, tuple(sweep), failures, conditions, stopped=control.stopping.is_set(), ledger=ledger)
+
+
+def _prices(source: Target) -> RequestPrices | None:
+    if source.region is not None:
+        return prices_of(source.option or "", source.region)
+    return FREE if source.same_machine or source.list_requests == 0 else None
+
+
+def limited_by(best: Record, sweep: Sequence[Record], conditions: Conditions) -> str:
+    """What held the rate back, as far as there is evidence: "client", "network", "storage" or "unknown"."""
+    if (best.client_cpu_share or 0.0) >= BUSY or (best.client_thread_share or 0.0) >= BUSY:
+        return "client"
+    if conditions.same_machine:
+        return "unknown"  # server and client share the processor
+    rate = best.bytes_per_s or 0.0
+    if conditions.network_bytes_per_s is not None and rate >= BUSY * conditions.network_bytes_per_s:
+        return "network"
+    fewer = [r.bytes_per_s or 0.0 for r in sweep if (r.concurrency or 0) < (sweep[-1].concurrency or 0)]
+    levelled = bool(fewer) and (sweep[-1].bytes_per_s or 0.0) < STILL_RISES * max(fewer)
+    return "storage" if levelled or best.throttled else "unknown"
+
+
+def _measurement(
+    source: Target,
+    sweep: tuple[Record, ...],
+    failures: Counter[str],
+    conditions: Conditions,
+    *,
+    stopped: bool,
+    ledger: Ledger,
+) -> Measurement:
+    best = headline(sweep)
+    if best is None:
+        if failures:
+            kind = failures.most_common(1)[0][0]
+            return _nothing("failed", Note(f"probe.failed.{kind}", {"target": source.name}), conditions)
+        why = "probe.budget-too-small" if ledger.refused else "probe.stopped-early"
+        return _nothing("no-measurement", Note(why, {"target": source.name}), conditions)
+    limit = limited_by(best, sorted(sweep, key=lambda record: record.concurrency or 0), conditions)
+    warnings = [*_warnings(source, best, sweep, failures, limit)]
+    if ledger.refused:
+        warnings.append(Note("probe.budget-reached", {"budget": ledger.budget, "currency": ledger.prices.currency}))
+    if stopped:
+        warnings.append(Note("probe.stopped"))
+    return Measurement(
+        tool="gpufeed",
+        status="partial" if stopped or ledger.refused else "ok",
+        records=(best,),
+        limited_by=limit,
+        warnings=tuple(warnings),
+        sweep=sweep,
+        conditions=conditions,
+    )
+
+
+def _warnings(source: Target, best: Record, sweep: Sequence[Record], failures: Counter[str], limit: str) -> list[Note]:
+    notes = []
+    if source.same_machine:
+        notes.append(Note("probe.same-machine"))
+    elif best.cache == "warm":
+        notes.append(Note("probe.page-cache"))
+    if limit == "client":
+        notes.append(Note("probe.client-limited"))
+    if limit == "network":
+        notes.append(Note("probe.network-limited"))
+    if limit == "unknown" and not source.same_machine and best.concurrency == max(r.concurrency or 0 for r in sweep):
+        notes.append(Note("probe.still-rising", {"concurrency": best.concurrency}))
+    if not best.sustained:
+        notes.append(Note("probe.not-sustained"))
+    if failures:
+        notes.append(Note("probe.errors", {"errors": failures.total(), "kinds": ", ".join(sorted(failures))}))
+    throttled = sum(record.throttled or 0 for record in sweep)
+    if throttled:
+        notes.append(Note("probe.throttled", {"throttled": throttled}))
+    if source.unreadable_keys:
+        notes.append(Note("probe.unreadable-keys", {"keys": source.unreadable_keys}))
+    if source.archived:
+        notes.append(Note("probe.archived", {"objects": source.archived}))
+    return notes
+
+
+def _nothing(status: str, why: Note, conditions: Conditions | None = None) -> Measurement:
+    return Measurement(
+        "gpufeed", status, failure=why, warnings=(), conditions=conditions or Conditions(client="gpufeed")
+    )
+
+
+def _why_nothing(source: Target) -> Note:
+    if source.unreadable_keys:
+        return Note("probe.nothing-but-unreadable", {"target": source.name, "keys": source.unreadable_keys})
+    if source.archived:
+        return Note("probe.nothing-but-archived", {"target": source.name, "objects": source.archived})
+    return Note("probe.nothing-there", {"target": source.name})
+
+
+def _check(concurrency: Sequence[int], seconds: float, budget: float | None) -> None:
+    if not concurrency or not all(1 <= n <= MOST_CONCURRENCY for n in concurrency):
+        raise InputError("probe.bad-concurrency", most=MOST_CONCURRENCY)
+    if not 0 < seconds <= 3600:
+        raise InputError("probe.bad-seconds")
+    if budget is not None and not budget >= 0:
+        raise InputError("probe.bad-budget")
