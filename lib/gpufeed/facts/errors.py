@@ -8,7 +8,7 @@ from gpufeed.facts.messages import text
 
 
 class GpufeedError(Exception):
-    """The question has no good answer (exit 1).  ``message_id`` and ``parameters`` give the sentence in any language."""
+    """The question has no good answer (exit 1); ``message_id`` and ``parameters`` give the sentence."""
 
     exit_code = 1
 

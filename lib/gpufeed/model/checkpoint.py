@@ -1,0 +1,59 @@
+"""Saving and restoring: how long it takes on an option, and what of that the GPUs wait for."""
+
+from __future__ import annotations
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas
+from gpufeed.model.demand import stall_tolerance
+from gpufeed.model.recommendation import CheckpointStall, Demand
+from gpufeed.model.workload import Workload
+
+
+def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, facts: Facts) -> CheckpointStall:
+    """What saving to an option with this write rate [bytes/s] costs, and how long a restore from it takes.
+
+    A synchronous save stops the GPUs until it is written; an asynchronous one only for the copy to host memory, but
+    must be written before the next begins.
+    """
+    size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
+    if size is None or write is None:
+        return CheckpointStall(None, None, interval, None, None, None, None)
+    save = (size / write).named("seconds")
+    waits = save
+    if demand.checkpoint_mode == "async":
+        copy = facts.model.known("host_copy_per_accelerator") * demand.accelerators
+        waits = (size / copy).named("seconds")
+    failure = demand.mean_time_to_failure
+    return CheckpointStall(
+        save_seconds=save,
+        stall_seconds=waits,
+        interval=interval,
+        best_interval=None if failure is None else formulas.young_interval(waits.value, failure.value),
+        share=(waits / interval).named("share"),
+        restore_seconds=None if restore is None else (size / restore).named("seconds"),
+        fits_interval=save.value <= interval,
+    )
+
+
+def frequent(workload: Workload, on_s3: CheckpointStall, facts: Facts) -> tuple[bool, bool, float | None]:
+    """(checkpoints are frequent, restore must be fast, the interval below which they are frequent).
+
+    "Frequent" has no number in the published rule.  A stated word is used as it is; a stated interval is judged on S3,
+    which the rule would use if they were rare: a synchronous save that takes more than the tolerated share of the
+    interval, or an asynchronous one that is not written before the next begins.  A restore from S3 that misses the
+    stated target makes restore "fast".
+    """
+    fast = (
+        workload.restore_target is not None
+        and on_s3.restore_seconds is not None
+        and on_s3.restore_seconds.value > workload.restore_target
+    )
+    if workload.checkpoints is not None:
+        return workload.checkpoints == "frequent", fast, None
+    if workload.checkpoint_interval is None or on_s3.save_seconds is None:
+        return False, fast, None
+    flips_at = on_s3.save_seconds.value
+    if (workload.checkpoint_mode or "sync") == "sync":
+        flips_at /= stall_tolerance(workload, facts).value
+    return workload.checkpoint_interval < flips_at, fast, flips_at

@@ -1,0 +1,151 @@
+"""What an option costs for the run: storage, requests, transfer, and the GPUs that wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas
+from gpufeed.model.fsx import GIB, Configuration
+from gpufeed.model.recommendation import Cost
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+from gpufeed.model.supply import mountpoint_backing
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run moves and keeps.  Sizes in bytes; ``read_bytes`` and ``requests`` are those of the whole run."""
+
+    region: str
+    currency: str
+    hours: float
+    dataset_bytes: Quantity
+    objects: float
+    object_bytes: Quantity
+    read_bytes: Quantity | None
+    requests: Quantity | None
+    gpu_hour_price: Quantity | None  # of the whole cluster
+    operations: frozenset[str] = frozenset()
+
+
+def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuration: Configuration | None) -> Cost:
+    """Every part that can be priced; a part that cannot is None and named in ``not_priced``.
+
+    The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
+    ``beyond_base`` total leaves it out, which is what options are compared by.
+    """
+    backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
+    base = banded(S3, "storage", run.dataset_bytes / GIB, run, facts)
+    own, reading = _OPTIONS[backing](run, facts, configuration)
+    months = run.hours / facts.model.known("hours_per_month").value
+    extra = None if own is None else (own * months).named(run.currency)
+    idle = None
+    if fed is not None and run.gpu_hour_price is not None:
+        idle = (formulas.idle_hours(run.hours, fed) * run.gpu_hour_price).named(run.currency)
+    parts = {"storage": extra, "requests": reading, "idle-gpu": idle}
+    base_for_run = None if base is None else (base * months).named(run.currency)
+    missing = [name for name, part in parts.items() if part is None]
+    beyond = _sum(run.currency, *parts.values())
+    return Cost(
+        currency=run.currency,
+        storage_per_month=_sum("per month", base, own),
+        storage=_sum(run.currency, base_for_run, extra),
+        requests=reading,
+        idle_gpu=idle,
+        total=_sum(run.currency, beyond, base_for_run),
+        beyond_base=beyond,
+        not_priced=tuple(missing if base is not None else ["base-storage", *missing]),
+    )
+
+
+def banded(option: str, item: str, amount: Quantity, run: Run, facts: Facts) -> Quantity | None:
+    """Price of ``amount`` billing units through the graduated bands; None when a band it reaches is not priced."""
+    bands = facts.price_bands(option, item, run.region)
+
+    def through(quantity: float) -> Quantity | None:
+        total: Quantity | None = None
+        for row in bands:
+            upper = float("inf") if row.band_to is None else row.band_to
+            used = min(quantity, upper) - row.band_from
+            if used <= 0 and total is not None:
+                break
+            if row.quantity is None:
+                return None
+            part = row.quantity * max(used, 0.0)
+            total = part if total is None else total + part
+        return total
+
+    low, value, high = through(amount.low), through(amount.value), through(amount.high)
+    if low is None or value is None or high is None:
+        return None
+    sources = value.sources | amount.sources
+    basis = (value + amount).basis
+    return Quantity(low.low, value.value, high.high, run.currency, basis, sources)
+
+
+def requests_price(option: str, item: str, requests: Quantity, region: str, facts: Facts) -> Quantity | None:
+    """Requests × price per 1,000 requests / 1,000; None when not priced."""
+    price = facts.price(option, item, region)
+    return None if price is None else (requests * price / 1000.0).named("")
+
+
+def _sum(unit: str, *parts: Quantity | None) -> Quantity | None:
+    """The sum of all parts, or None as soon as one is not known: half a total would look like a whole one."""
+    total: Quantity | None = None
+    for part in parts:
+        if part is None:
+            return None
+        total = part if total is None else total + part
+    return None if total is None else total.named(unit)
+
+
+_Parts = tuple[Quantity | None, Quantity | None]  # own storage per month, reading for the whole run
+_NOTHING_MORE = Quantity(0.0, 0.0, 0.0)  # S3 itself keeps no second copy
+
+
+def _s3(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
+    reading = None if run.requests is None else requests_price(S3, "get", run.requests, run.region, facts)
+    return _NOTHING_MORE, reading
+
+
+def _express(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
+    """A copy in the zone, put there once, and every byte read is charged."""
+    gib = run.dataset_bytes / GIB
+    own = _times(gib, facts.price(EXPRESS, "storage", run.region))
+    if run.requests is None or run.read_bytes is None:
+        return own, None
+    reading = _sum(
+        run.currency,
+        requests_price(EXPRESS, "get", run.requests, run.region, facts),
+        _times(run.read_bytes / GIB, facts.price(EXPRESS, "retrieval", run.region)),
+        requests_price(EXPRESS, "put", Quantity.exact(run.objects), run.region, facts),
+        _times(gib, facts.price(EXPRESS, "upload", run.region)),
+        requests_price(S3, "get", Quantity.exact(run.objects), run.region, facts),
+    )
+    return own, reading
+
+
+def _fsx(run: Run, facts: Facts, configuration: Configuration | None) -> _Parts:
+    """The file system for as long as the run, and one read of each object from S3 to fill it."""
+    own = None if configuration is None else configuration.per_month
+    return own, requests_price(S3, "get", Quantity.exact(run.objects), run.region, facts)
+
+
+def _s3_files(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
+    """Small files are brought onto its own storage and read from there; larger ones are read from S3 directly."""
+    chosen = facts.options[S3_FILES]
+    if run.object_bytes.value > chosen.known("import_size_threshold").value:
+        return _s3(run, facts, None)
+    gib = run.dataset_bytes / GIB
+    own = _times(gib, facts.price(S3_FILES, "storage", run.region))
+    read = None if run.read_bytes is None else _times(run.read_bytes / GIB, facts.price(S3_FILES, "read", run.region))
+    brought = _times(gib, facts.price(S3_FILES, "write", run.region))
+    return own, _sum(run.currency, read, brought)
+
+
+def _times(amount: Quantity, price: Quantity | None) -> Quantity | None:
+    return None if price is None else amount * price
+
+
+_OPTIONS = {S3: _s3, EXPRESS: _express, FSX: _fsx, S3_FILES: _s3_files}

@@ -1,0 +1,356 @@
+"""What a job asks of its storage at full GPU speed: bytes/s, requests/s, tokens/s, checkpoint bytes and write rate.
+
+What the workload leaves open is filled in here from ``data/``: each default is a fact, and a warning says where one
+decides the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Caveat, Demand, Step
+from gpufeed.model.workload import Workload
+
+#: The preset a task stands for when none is named.
+PRESET_OF_TASK = {
+    "pretraining": "llm-text",
+    "full-fine-tuning": "llm-text",
+    "lora": "lora",
+    "qlora": "lora",
+}
+
+
+def accelerators_of(workload: Workload, facts: Facts) -> tuple[str, int]:
+    """Name of the accelerator and how many there are in the whole job."""
+    if workload.instance_type is None:
+        assert workload.accelerator is not None  # noqa: S101 - Workload.from_mapping has checked it
+        assert workload.accelerators_per_instance is not None  # noqa: S101
+        return workload.accelerator, workload.instances * workload.accelerators_per_instance
+    instance = facts.instances[workload.instance_type]
+    per_instance = workload.accelerators_per_instance or int(instance.known("accelerators").value)
+    return instance.get_value("accelerator"), workload.instances * per_instance
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Steps and warnings collected while the demand is worked out."""
+
+    steps: list[Step] = field(default_factory=list)
+    warnings: list[Caveat] = field(default_factory=list)
+
+    def step(self, step_id: str, equation: str, result: Quantity, **inputs: Quantity | None) -> Quantity:
+        known = tuple((name, quantity) for name, quantity in inputs.items() if quantity is not None)
+        self.steps.append(Step(step_id, equation, known, result))
+        return result
+
+    def warn(self, warning_id: str, **parameters: Any) -> None:
+        self.warnings.append(Caveat(warning_id, parameters))
+
+
+def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = None) -> Demand:
+    """Everything the job asks for.  A profile of the real prefix replaces the stated layout."""
+    notes = _Notes()
+    accelerator, accelerators = accelerators_of(workload, facts)
+    preset = workload.preset or PRESET_OF_TASK[workload.task]
+    if workload.preset is None:
+        notes.warn("default-preset", preset=preset, task=workload.task)
+    section = facts.workloads[preset]
+
+    object_bytes = _object_bytes(workload, section, profile)
+    samples, tokens, sample_bytes = _rates(
+        workload, preset, accelerator, object_bytes=object_bytes, facts=facts, notes=notes
+    )
+    read = None
+    if samples is not None and sample_bytes is not None:
+        read = notes.step(
+            "read-demand",
+            "accelerators × samples/s × bytes per sample",
+            (samples * sample_bytes * accelerators).named("bytes/s"),
+            accelerators=Quantity.exact(accelerators, "count"),
+            samples_per_second=samples,
+            sample_bytes=sample_bytes,
+        )
+    if object_bytes is None:
+        object_bytes = _packed(section, sample_bytes)
+    request_bytes = _request_bytes(workload, object_bytes, sample_bytes, facts)
+    requests = None
+    if read is not None and request_bytes is not None:
+        requests = notes.step(
+            "read-requests",
+            "bytes/s / bytes per request",
+            (read / request_bytes.middle()).named("requests/s"),
+            read_bytes_per_second=read,
+            request_bytes=request_bytes,
+        )
+    workers = _stated_or(workload.workers_per_accelerator, facts.model.known("workers_per_accelerator"))
+    each = _stated_or(workload.requests_in_flight_per_worker, facts.model.known("requests_in_flight_per_worker"))
+    if workload.workers_per_accelerator is None:
+        notes.warn("default-workers", workers=int(workers.value))
+    prefixes = workload.prefixes or int(facts.model.known("prefixes").value)
+
+    checkpoint = _checkpoint_bytes(workload, section, facts, notes)
+    mode = workload.checkpoint_mode or "sync"
+    interval = _interval(workload, facts, notes)
+    write = _checkpoint_write(workload, checkpoint, facts, mode=mode, interval=interval, notes=notes)
+    restore = None
+    if checkpoint is not None and workload.restore_target is not None:
+        restore = notes.step(
+            "restore-demand",
+            "checkpoint bytes / restore target",
+            (checkpoint / workload.restore_target).named("bytes/s"),
+            checkpoint_bytes=checkpoint,
+        )
+    return Demand(
+        accelerators=accelerators,
+        samples_per_s=None if samples is None else (samples * accelerators).named("samples/s"),
+        tokens_per_s_per_accelerator=tokens,
+        read_bytes_per_s=read,
+        read_requests_per_s=requests,
+        request_bytes=request_bytes,
+        object_bytes=object_bytes,
+        in_flight=accelerators * workers.value * each.value,
+        prefixes=prefixes,
+        checkpoint_bytes=checkpoint,
+        checkpoint_write_bytes_per_s=write,
+        restore_bytes_per_s=restore,
+        mean_time_to_failure=_mean_time_to_failure(workload.instances, facts, notes),
+        checkpoint_mode=mode,
+        checkpoint_interval=interval,
+        steps=tuple(notes.steps),
+        warnings=tuple(notes.warnings),
+    )
+
+
+def _stated_or(stated: float | None, default: Quantity) -> Quantity:
+    return default if stated is None else Quantity.exact(float(stated), default.unit)
+
+
+def _object_bytes(workload: Workload, section: Section, profile: PrefixProfile | None) -> Quantity | None:
+    """Mean size of one object: of the real prefix, else as stated, else of the preset; None where none says."""
+    if profile is not None and profile.objects and profile.mean_bytes:
+        return Quantity.exact(profile.mean_bytes, "bytes", "measured")
+    if workload.dataset_bytes is not None and workload.objects is not None:
+        return Quantity.exact(workload.dataset_bytes / workload.objects, "bytes")
+    return section.quantity("object_bytes")
+
+
+def _packed(section: Section, sample_bytes: Quantity | None) -> Quantity | None:
+    per_object = section.quantity("samples_per_object")
+    if sample_bytes is None or per_object is None:
+        return None
+    return (sample_bytes * per_object).named("bytes")
+
+
+_Rates = tuple[Quantity | None, Quantity | None, Quantity | None]
+
+
+def _rates(
+    workload: Workload,
+    preset: str,
+    accelerator: str,
+    *,
+    object_bytes: Quantity | None,
+    facts: Facts,
+    notes: _Notes,
+) -> _Rates:
+    """(samples/s per accelerator, tokens/s per accelerator, bytes per sample)."""
+    section = facts.workloads[preset]
+    tokens, per_sample = None, _sample_bytes(workload, section, object_bytes)
+    if section.quantity("bytes_per_token") is not None:
+        tokens, samples = _language_model(workload, section, accelerator, facts, notes)
+    else:
+        samples = _published_rate(preset, section, accelerator, facts, notes)
+    if workload.samples_per_second_per_accelerator is not None:
+        samples = Quantity.exact(workload.samples_per_second_per_accelerator, "samples/s")
+        if tokens is not None:
+            sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
+            tokens = (samples * sequence.value).named("tokens/s")
+    if samples is None:
+        notes.warn("no-sample-rate", preset=preset, accelerator=accelerator)
+    return samples, tokens, per_sample
+
+
+def _sample_bytes(workload: Workload, section: Section, object_bytes: Quantity | None) -> Quantity | None:
+    if workload.sample_bytes is not None:
+        return Quantity.exact(workload.sample_bytes, "bytes")
+    per_token = section.quantity("bytes_per_token")
+    if per_token is not None:
+        # A sequence of a stated length is exact; only the bytes per token are a range.
+        sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
+        return (per_token * sequence.value).named("bytes")
+    per_object = section.quantity("samples_per_object")
+    if object_bytes is not None and per_object is not None and per_object.value == 1:
+        return object_bytes  # one object per sample: the real layout beats the preset's mean
+    return section.quantity("sample_bytes")
+
+
+def _language_model(
+    workload: Workload, section: Section, accelerator: str, facts: Facts, notes: _Notes
+) -> tuple[Quantity | None, Quantity | None]:
+    chip = facts.accelerators[accelerator]
+    precision = workload.precision or "bf16"
+    peak = chip.quantity("peak_bf16")
+    multiplier = None if precision == "bf16" else chip.quantity(f"{precision}_multiplier")
+    if peak is None or (precision != "bf16" and multiplier is None):
+        notes.warn("no-peak-rate", accelerator=accelerator, precision=precision)
+        return None, None
+    if multiplier is not None:
+        peak = (peak * multiplier).named("FLOP/s")
+    own = section.parts[accelerator].quantity(f"mfu_{precision}") if accelerator in section.parts else None
+    utilisation = own or section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
+    parameters = _stated_or(workload.model_parameters, section.known("model_parameters"))
+    if workload.model_parameters is None:
+        notes.warn("default-model-size", parameters=parameters.value)
+    active = Quantity.exact(workload.active_parameters, "count") if workload.active_parameters else parameters
+    sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
+    weights = section.known("flops_per_token_per_parameter") * active
+    attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
+    tokens = notes.step(
+        "tokens",
+        "MFU × peak FLOP/s / (FLOPs per token of weights + attention)",
+        formulas.llm_tokens_per_second(utilisation, peak, weights, attention),
+        utilisation=utilisation,
+        peak=peak,
+        weights=weights,
+        attention=attention,
+    )
+    return tokens, (tokens / sequence.value).named("samples/s")
+
+
+def _published_rate(preset: str, section: Section, accelerator: str, facts: Facts, notes: _Notes) -> Quantity | None:
+    """samples/s of one accelerator from the preset's own table; without one, scaled from the nearest by peak FLOP/s.
+
+    Such a scaled rate is an assumption: its range runs from the published rate itself to twice the scaled one.
+    """
+    if accelerator in section.parts:
+        return _rate_of(section.parts[accelerator], notes)
+    peak = facts.accelerators[accelerator].quantity("peak_bf16")
+    known = [
+        (abs(other.value - peak.value), name, other)
+        for name in section.parts
+        if name in facts.accelerators
+        and peak is not None
+        and (other := facts.accelerators[name].quantity("peak_bf16")) is not None
+    ]
+    if peak is None or not known:
+        return section.quantity("samples_per_second")
+    _, name, other = min(known)
+    rate = _rate_of(section.parts[name], notes)
+    if rate is None:
+        return None
+    notes.warn("scaled-rate", preset=preset, accelerator=accelerator, from_accelerator=name)
+    scaled = rate.value * peak.value / other.value
+    return Quantity(min(rate.low, scaled / 2), scaled, max(rate.high, scaled * 2), "samples/s", "assumed", rate.sources)
+
+
+def _rate_of(part: Section, notes: _Notes) -> Quantity | None:
+    batch, compute = part.quantity("batch_size"), part.quantity("compute_seconds")
+    if batch is None or compute is None:
+        return part.quantity("samples_per_second")
+    return notes.step(
+        "samples",
+        "batch size / compute time per step",
+        (batch / compute).named("samples/s"),
+        batch_size=batch,
+        compute_seconds=compute,
+    )
+
+
+def _request_bytes(
+    workload: Workload, object_bytes: Quantity | None, sample_bytes: Quantity | None, facts: Facts
+) -> Quantity | None:
+    """Size of one read: as stated; random reads take one sample; streaming takes whole objects, large ones in parts."""
+    if workload.request_bytes is not None:
+        return Quantity.exact(workload.request_bytes, "bytes")
+    if object_bytes is None:
+        return None
+    if workload.reads == "random" and sample_bytes is not None and sample_bytes.value < object_bytes.value:
+        return sample_bytes
+    part = facts.model.known("part_bytes")
+    return object_bytes if object_bytes.value <= part.value else part
+
+
+def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes: _Notes) -> Quantity | None:
+    if workload.checkpoint_bytes is not None:
+        return Quantity.exact(workload.checkpoint_bytes, "bytes")
+    parameters = workload.model_parameters
+    if parameters is None and (default := section.quantity("model_parameters")) is not None:
+        parameters = default.value
+    if parameters is None:
+        notes.warn("no-checkpoint-size")
+        return None
+    if workload.task in ("lora", "qlora"):
+        adapter = facts.workloads["lora"]
+        rank = _stated_or(workload.lora_rank, adapter.known("lora_rank"))
+        adapters = adapter.known("adapter_share_per_rank") * rank.value * parameters
+        return notes.step(
+            "adapter-checkpoint",
+            "parameters × adapter share per rank × rank × bytes per adapter parameter",
+            (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes"),
+            parameters=Quantity.exact(parameters, "count"),
+            rank=rank,
+        )
+    each = facts.model.parts["checkpoint_bytes_per_parameter"].known(workload.optimizer or "adamw")
+    return notes.step(
+        "checkpoint",
+        "parameters × bytes per parameter",
+        formulas.checkpoint_bytes(parameters, each),
+        parameters=Quantity.exact(parameters, "count"),
+        bytes_per_parameter=each,
+    )
+
+
+def _interval(workload: Workload, facts: Facts, notes: _Notes) -> float:
+    """Seconds between saves: as stated, else the default; its long end where checkpoints are said to be rare."""
+    if workload.checkpoint_interval is not None:
+        return workload.checkpoint_interval
+    default = facts.model.known("checkpoint_interval")
+    seconds = default.high if workload.checkpoints == "rare" else default.value
+    notes.warn("default-interval", interval=seconds)
+    return seconds
+
+
+def _checkpoint_write(
+    workload: Workload, checkpoint: Quantity | None, facts: Facts, *, mode: str, interval: float, notes: _Notes
+) -> Quantity | None:
+    """Write rate that keeps saving harmless: within tolerance × interval when synchronous, within it when not."""
+    if checkpoint is None:
+        return None
+    if mode == "async":
+        return notes.step(
+            "checkpoint-write-async",
+            "checkpoint bytes / interval",
+            (checkpoint / interval).named("bytes/s"),
+            checkpoint_bytes=checkpoint,
+        )
+    tolerance = stall_tolerance(workload, facts)
+    return notes.step(
+        "checkpoint-write-sync",
+        "checkpoint bytes / (tolerance × interval)",
+        (checkpoint / (tolerance.middle() * interval)).named("bytes/s"),
+        checkpoint_bytes=checkpoint,
+        tolerance=tolerance,
+    )
+
+
+def stall_tolerance(workload: Workload, facts: Facts) -> Quantity:
+    """Share of the run that saving may cost, as stated or by default."""
+    return _stated_or(workload.stall_tolerance, facts.model.known("stall_tolerance"))
+
+
+def _mean_time_to_failure(instances: int, facts: Facts, notes: _Notes) -> Quantity:
+    """Seconds between failures of the whole job: 1 / (instances × failures per node and second)."""
+    rate = facts.model.parts["failures"].known("node_failure_rate")
+    return notes.step(
+        "mean-time-to-failure",
+        "1 / (instances × node failure rate)",
+        (1.0 / (rate * instances)).named("seconds"),
+        instances=Quantity.exact(instances, "count"),
+        node_failure_rate=rate,
+    )

@@ -1,0 +1,86 @@
+"""The arithmetic of storage and GPUs: pure functions, one equation each.
+
+All numbers are :class:`~gpufeed.facts.quantity.Quantity` in bytes, seconds and requests; ranges, sources and the
+weakest basis run through.
+"""
+
+from __future__ import annotations
+
+from gpufeed.facts.quantity import Quantity, least
+
+
+def llm_tokens_per_second(
+    utilisation: Quantity, peak_flops: Quantity, parameter_flops: Quantity, attention_flops: Quantity
+) -> Quantity:
+    """Tokens one accelerator trains on per second.
+
+    Parameters: utilisation (MFU) [share], peak dense FLOP/s, FLOPs per token of the weights (k × N) and of attention.
+    Assumption: a token costs k FLOPs per active parameter (6 in full training, 4 with a frozen base) plus the attention
+    products.
+    Equation: tokens/s = MFU × peak / (k × N + attention), attention = 12 × layers × width × sequence.
+    References: llm-foundry.
+    """
+    return (utilisation * peak_flops / (parameter_flops + attention_flops)).named("tokens/s")
+
+
+def attention_flops_per_token(parameters: float, sequence_length: float, aspect: Quantity) -> Quantity:
+    """FLOPs per token of the attention products, estimated from the size alone.
+
+    Parameters: total parameters, tokens per sequence, aspect = width / layers (an assumed range).
+    Assumption: a dense decoder has N ≈ 12 × layers × width², so layers = (N / (12 × aspect²))^(1/3).
+    Equation: 12 × layers × width × sequence = 12 × aspect × layers² × sequence.
+    """
+
+    def flops(ratio: float) -> float:
+        layers = (parameters / (12.0 * ratio * ratio)) ** (1.0 / 3.0)
+        return float(12.0 * ratio * layers * layers * sequence_length)
+
+    # A wider model of the same size has fewer layers and so costs less attention: the bounds turn round.
+    return Quantity(flops(aspect.high), flops(aspect.value), flops(aspect.low), "FLOP", aspect.basis, aspect.sources)
+
+
+def request_seconds(request_bytes: Quantity, first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
+    """How long one read takes: t = L0 + size / b.  References: durner-2023."""
+    return (first_byte + request_bytes / per_request_rate).named("seconds")
+
+
+def in_flight_rate(in_flight: float, request_bytes: Quantity, seconds: Quantity) -> Quantity:
+    """Bytes/s that ``in_flight`` simultaneous requests bring: c × size / t.
+
+    The size stands in numerator and time alike, so it is taken at its middle and only the time's range runs through.
+    """
+    return (request_bytes.middle() * in_flight / seconds).named("bytes/s")
+
+
+def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
+    """The object size at which waiting for the first byte is half of the time: L0 × b.
+
+    Smaller objects spend most of the time waiting.  "Small" has no number in the published rule; this is ours.
+    """
+    return (first_byte * per_request_rate).named("bytes")
+
+
+def fed(supply: Quantity, demand: Quantity) -> Quantity:
+    """The share of steady-state reads delivered at full GPU speed, 0–1: min(1, supply / demand)."""
+    return least(supply / demand, Quantity(1.0, 1.0, 1.0)).named("share")
+
+
+def idle_hours(run_hours: float, fed_share: Quantity) -> Quantity:
+    """Hours a run lasts longer because it is fed at f: hours × (1/f − 1)."""
+
+    def extra(share: float) -> float:
+        return run_hours * (1.0 / share - 1.0) if share > 0 else float("inf")
+
+    return Quantity(
+        extra(fed_share.high), extra(fed_share.value), extra(fed_share.low), "hours", fed_share.basis, fed_share.sources
+    )
+
+
+def young_interval(save_cost_seconds: float, mean_time_to_failure: float) -> float:
+    """Checkpoint interval that wastes least, first order: T = sqrt(2 × C × M).  References: young-1974."""
+    return float((2.0 * save_cost_seconds * mean_time_to_failure) ** 0.5)
+
+
+def checkpoint_bytes(parameters: float, bytes_per_parameter: Quantity) -> Quantity:
+    """Bytes of one full checkpoint: parameters × (weights + optimizer state) bytes per parameter."""
+    return (bytes_per_parameter * parameters).named("bytes")

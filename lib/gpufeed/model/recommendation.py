@@ -1,0 +1,177 @@
+"""What one evaluation of the model returns: numbers, reason ids and parameters.  Sentences are rendered when shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.rules import RuleAnswer
+from gpufeed.model.workload import Workload
+
+ROLES = ("dataset", "training_reads", "checkpoints", "key_checkpoints", "scratch")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A sentence to be: message ``reason.<id>`` with these parameters, and the source it rests on."""
+
+    id: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """Something the reader must know: message ``warning.<id>`` with these parameters."""
+
+    id: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of the derivation: message ``step.<id>``, the equation, what went in and what came out."""
+
+    id: str
+    equation: str
+    inputs: tuple[tuple[str, Quantity], ...]
+    result: Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the job asks of its storage at full GPU speed (AU = 1).  None is "not known", never 0."""
+
+    accelerators: int
+    samples_per_s: Quantity | None
+    tokens_per_s_per_accelerator: Quantity | None
+    read_bytes_per_s: Quantity | None
+    read_requests_per_s: Quantity | None
+    request_bytes: Quantity | None  # size of one read
+    object_bytes: Quantity | None  # mean size of one object
+    in_flight: float  # reads under way at once, all nodes together
+    prefixes: int  # key prefixes the reads are spread over
+    checkpoint_bytes: Quantity | None
+    checkpoint_write_bytes_per_s: Quantity | None  # to stay within the stall tolerance (sync) or the interval (async)
+    restore_bytes_per_s: Quantity | None  # null without a restore target
+    mean_time_to_failure: Quantity | None  # seconds, of the whole job
+    checkpoint_mode: str  # "sync" | "async"
+    checkpoint_interval: float  # seconds
+    steps: tuple[Step, ...] = ()
+    warnings: tuple[Caveat, ...] = ()
+
+    @property
+    def read_bytes_per_s_per_accelerator(self) -> Quantity | None:
+        return None if self.read_bytes_per_s is None else (self.read_bytes_per_s / self.accelerators).named("bytes/s")
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """What one option gives this job.  ``limits`` holds every ceiling by name; ``limited_by`` is the least of them."""
+
+    option: str
+    configuration: Mapping[str, Any]
+    read_bytes_per_s: Quantity | None
+    write_bytes_per_s: Quantity | None
+    limited_by: str | None
+    limits: Mapping[str, Quantity] = field(default_factory=dict)
+    request_seconds: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointStall:
+    """What saving costs the GPUs.  Times in seconds, ``share`` of run time 0–1."""
+
+    save_seconds: Quantity | None  # until the bytes are on the option
+    stall_seconds: Quantity | None  # GPUs waiting per save
+    interval: float
+    best_interval: float | None  # the one that wastes least (Young), from the stall and the mean time to failure
+    share: Quantity | None
+    restore_seconds: Quantity | None
+    fits_interval: bool | None  # async: the save ends before the next begins
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Cost of one option for the run, in ``currency``.  A part that could not be priced is None and named.
+
+    ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + idle GPUs, and
+    ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a part is not priced.
+    """
+
+    currency: str
+    storage_per_month: Quantity | None
+    storage: Quantity | None
+    requests: Quantity | None
+    idle_gpu: Quantity | None
+    total: Quantity | None
+    beyond_base: Quantity | None
+    not_priced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionAnswer:
+    """One of the five systems: what it gives, what it costs, and why it is or is not the answer."""
+
+    option: str
+    verdict: str  # "recommended" | "works" | "works-but" | "ruled-out"
+    reasons: tuple[Reason, ...]
+    supply: Supply
+    fed: Quantity | None
+    stall: CheckpointStall
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where one data role goes, and the opinions side by side."""
+
+    role: str
+    option: str
+    backed_by: str | None
+    configuration: Mapping[str, Any]
+    decided_by: str  # "rule" | "model" | "measured"
+    rule: str
+    model: str | None
+    measured: str | None = None
+    measured_used_as: str | None = None  # "decision" | "calibration" | "shown-only"
+    reasons: tuple[Reason, ...] = ()
+    mode: str | None = None  # checkpoints: "sync" | "async"
+    interval: float | None = None  # checkpoints: seconds
+    delete_when: str | None = None  # scratch: message id
+
+
+@dataclass(frozen=True, slots=True)
+class FlipPoint:
+    """The smallest change of one trait that changes where a role goes."""
+
+    trait: str
+    now: float
+    at: float
+    role: str
+    option: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The plan for one workload."""
+
+    workload: Workload
+    region: str
+    currency: str
+    rule: RuleAnswer
+    demand: Demand
+    options: tuple[OptionAnswer, ...]
+    placements: Mapping[str, Placement]
+    fed: Quantity | None  # of the recommended option for training reads
+    gpu_hour_price: Quantity | None  # of the whole cluster
+    warnings: tuple[Caveat, ...] = ()
+
+    @property
+    def recommended(self) -> str:
+        return self.placements["training_reads"].option
+
+    def option(self, name: str) -> OptionAnswer:
+        return next(answer for answer in self.options if answer.option == name)

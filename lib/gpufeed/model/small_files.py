@@ -1,0 +1,214 @@
+"""Whether objects are too small for an option, what an epoch over them costs, and how to pack them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas, fsx
+from gpufeed.model.cost import requests_price
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Demand, Supply
+from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES, SYSTEMS
+from gpufeed.model.supply import Load, small_threshold, supply
+
+
+@dataclass(frozen=True, slots=True)
+class OptionVerdict:
+    """What the objects under a prefix mean for one option.  Sizes in bytes, ``epoch_seconds`` None when not known."""
+
+    option: str
+    problem: bool
+    threshold_bytes: Quantity  # below it, waiting for the first byte is most of the time of a read
+    epoch_seconds: Quantity | None  # one pass over every object at this concurrency
+    requests: int
+    request_cost: Quantity | None  # of one epoch; None: not priced
+    latency_share: Quantity  # of the time of reading everything once, spent waiting for the first byte
+    limited_by: str | None
+    reason: str  # message ``small-files.<reason>``
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlan:
+    """First advice on packing: how large, how many, and what an epoch then asks for."""
+
+    shard_bytes: float
+    shards: int
+    objects_per_shard: float
+    requests_before: int
+    requests_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class SmallFiles:
+    """The verdict for a prefix; the headline is that of S3 Standard, where data at rest lives."""
+
+    concurrency: float
+    share_of_objects: float | None  # below the threshold of S3 Standard, 0–1
+    share_of_bytes: float | None
+    per_option: tuple[OptionVerdict, ...]
+    shard_plan: ShardPlan | None
+
+    @property
+    def headline(self) -> OptionVerdict:
+        return next(verdict for verdict in self.per_option if verdict.option == S3)
+
+
+def small_files(
+    profile: PrefixProfile,
+    facts: Facts,
+    *,
+    concurrency: float,
+    region: str,
+    nodes: int = 1,
+    demand: Demand | None = None,
+    network: Quantity | None = None,
+) -> SmallFiles | None:
+    """The small-file verdict; None when nothing of a known size lies under the prefix.
+
+    ``concurrency`` is the number of reads under way at once, all nodes together; with a ``demand`` its own is used.
+    With a demand, a problem exists where requests, not bytes, bind and the GPUs are not fed.  Without one, where
+    waiting for the first byte is most of an epoch and costs it more than a stated time.
+    """
+    if not profile.mean_bytes:
+        return None
+    in_flight = demand.in_flight if demand is not None else concurrency
+    prefix = _Prefix(profile, facts, region, in_flight, nodes, demand, network)
+    verdicts = tuple(_verdict(option, prefix) for option in SYSTEMS)
+    below, below_bytes = profile.up_to(small_threshold(S3, facts).value)
+    return SmallFiles(
+        concurrency=in_flight,
+        share_of_objects=below / profile.sized_objects if profile.sized_objects else None,
+        share_of_bytes=below_bytes / profile.bytes if profile.bytes else None,
+        per_option=verdicts,
+        shard_plan=shard_plan(profile, facts, in_flight) if any(v.problem for v in verdicts) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Prefix:
+    """What lies under the prefix and how it is read."""
+
+    profile: PrefixProfile
+    facts: Facts
+    region: str
+    in_flight: float
+    nodes: int
+    demand: Demand | None
+    network: Quantity | None  # bytes/s of one node
+
+    @property
+    def mean(self) -> Quantity:
+        return Quantity.exact(float(self.profile.mean_bytes or 0.0), "bytes", "measured")
+
+    @property
+    def part(self) -> Quantity:
+        return self.facts.model.known("part_bytes")
+
+    @property
+    def requests(self) -> int:
+        """One pass over everything: one request per object, large objects in parts."""
+        return self.profile.objects * max(1, math.ceil(self.mean.value / self.part.value))
+
+    def load(self) -> Load:
+        mean = self.mean
+        return Load(
+            nodes=self.nodes,
+            request_bytes=mean if mean.value <= self.part.value else self.part,
+            object_bytes=mean,
+            in_flight=self.in_flight,
+            writers=self.in_flight,
+            prefixes=self.demand.prefixes if self.demand is not None else 1,
+            s3_network=self.network,
+            file_network=self.network,
+            efa_network=None,
+        )
+
+
+def _verdict(option: str, prefix: _Prefix) -> OptionVerdict:
+    facts, load = prefix.facts, prefix.load()
+    threshold = small_threshold(option, facts)
+    share = _latency_share(threshold, load.request_bytes.value)
+    cost = _epoch_cost(option, prefix)
+    configuration = None
+    if option == FSX:
+        configuration = fsx.cheapest(fsx.Need(float(prefix.profile.bytes)), prefix.region, facts)
+        if configuration is None:
+            return OptionVerdict(option, False, threshold, None, prefix.requests, cost, share, None, "not-in-region")
+    given = supply(option, load, facts, configuration)
+    epoch = None
+    if given.read_bytes_per_s is not None:
+        epoch = (float(prefix.profile.bytes) / given.read_bytes_per_s).named("seconds")
+    problem, reason = _judged(given, share, prefix)
+    return OptionVerdict(option, problem, threshold, epoch, prefix.requests, cost, share, given.limited_by, reason)
+
+
+def _latency_share(threshold: Quantity, size: float) -> Quantity:
+    """Share of a read spent waiting: L0 / (L0 + size/b) = threshold / (threshold + size)."""
+    low, value, high = (bound / (bound + size) for bound in (threshold.low, threshold.value, threshold.high))
+    return Quantity(low, value, high, "share", threshold.basis, threshold.sources)
+
+
+#: Ceilings that count requests rather than bytes; waiting counts as one only where it is most of a read.
+_BY_REQUESTS = ("request-limit", "read-operations", "metadata-operations")
+_BY_WAITING = ("request-latency", "mount-threads")
+
+
+def _judged(given: Supply, share: Quantity, prefix: _Prefix) -> tuple[bool, str]:
+    facts, demand = prefix.facts, prefix.demand
+    mostly_waiting = share.value > facts.model.known("latency_share").value
+    if demand is not None and demand.read_bytes_per_s is not None and given.read_bytes_per_s is not None:
+        if formulas.fed(given.read_bytes_per_s, demand.read_bytes_per_s).value >= 1.0:
+            return False, "fed"
+        if given.limited_by in _BY_REQUESTS or (given.limited_by in _BY_WAITING and mostly_waiting):
+            return True, "requests-bind"
+        return False, "bytes-bind"
+    if not mostly_waiting:
+        return False, "large-enough"
+    if given.request_seconds is None:
+        return False, "too-few-to-matter"
+    waited = prefix.profile.objects * given.request_seconds.value * share.value / prefix.in_flight
+    if waited < facts.model.known("latency_lost").value:
+        return False, "too-few-to-matter"
+    return True, "mostly-waiting"
+
+
+def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
+    """Request and retrieval money of one pass over everything; None when not priced."""
+    facts, region = prefix.facts, prefix.region
+    gib = prefix.profile.bytes / fsx.GIB
+    if option == FSX:  # reading is not charged; the file system itself is
+        return Quantity(0.0, 0.0, 0.0, "", "published", facts.options[FSX].known("per_client_read").sources)
+    if option == S3_FILES and prefix.mean.value <= facts.options[S3_FILES].known("import_size_threshold").value:
+        # Each read is billed as at least the minimum data operation.
+        least = facts.options[S3_FILES].known("minimum_data_operation").value
+        price = facts.price(S3_FILES, "read", region)
+        return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
+    source = EXPRESS if option == EXPRESS else S3
+    gets = requests_price(source, "get", Quantity.exact(float(prefix.requests)), region, facts)
+    if option != EXPRESS or gets is None:
+        return gets
+    retrieval = facts.price(EXPRESS, "retrieval", region)
+    return None if retrieval is None else gets + retrieval * gib
+
+
+def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPlan | None:
+    """Shards of the advised size, but at least one for each reader, so that none of them idles.
+
+    Size between the advised bounds; smaller only when the whole set is too small to give every reader a shard.
+    """
+    if not profile.mean_bytes or profile.bytes <= 0:
+        return None
+    advised = facts.model.known("shard_bytes")
+    size = min(max(profile.bytes / max(readers, 1.0), advised.low), advised.value)
+    shards = max(1, math.ceil(profile.bytes / size))
+    part = facts.model.known("part_bytes").value
+    return ShardPlan(
+        shard_bytes=profile.bytes / shards,
+        shards=shards,
+        objects_per_shard=profile.objects / shards,
+        requests_before=profile.objects,
+        requests_after=shards * max(1, math.ceil(profile.bytes / shards / part)),
+    )

@@ -1,0 +1,151 @@
+"""What each option gives a job: every ceiling that applies, and which of them binds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity, least
+from gpufeed.model import formulas
+from gpufeed.model.fsx import Configuration
+from gpufeed.model.recommendation import Supply
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How the job reads and writes: what a supply depends on.  Sizes in bytes."""
+
+    nodes: int
+    request_bytes: Quantity  # one read
+    object_bytes: Quantity  # one object: below the part size a read opens an object of its own
+    in_flight: float  # reads under way at once, all nodes together
+    writers: float  # parts under way at once while a checkpoint is saved, all nodes together
+    prefixes: int
+    s3_network: Quantity | None  # bytes/s of one node towards S3
+    file_network: Quantity | None  # bytes/s of one node towards a file system (ENA)
+    efa_network: Quantity | None  # bytes/s of one node over EFA; None where it has none towards FSx for Lustre
+    operations: frozenset[str] = frozenset()
+
+    @property
+    def opens_an_object(self) -> bool:
+        """One read is one whole object, so each costs an open and a metadata operation."""
+        return self.request_bytes.value >= self.object_bytes.value
+
+
+def supply(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Supply:
+    """The least of all ceilings of one option for this load.
+
+    ``limits`` names every ceiling that could be computed, in bytes/s; a network card that is not known is left out and
+    is a warning of the recommendation, not a silent pass.
+    """
+    limits, request_seconds, write, settings = _OPTIONS[option](load, facts, configuration)
+    network = load.file_network if option in (FSX, S3_FILES) else load.s3_network
+    if configuration is not None and configuration.efa:
+        network = load.efa_network
+    if network is not None:
+        limits["network-card"] = (network * load.nodes).named("bytes/s")
+        write = least(write, limits["network-card"])
+    read = least(*limits.values()).named("bytes/s")
+    limited_by = min(limits, key=lambda name: limits[name].value)
+    return Supply(option, settings, read, write, limited_by, limits, request_seconds)
+
+
+def small_threshold(option: str, facts: Facts) -> Quantity:
+    """The object size at which waiting is half of the time on this option [bytes]."""
+    source = S3 if option == MOUNTPOINT else option
+    chosen = facts.options[source]
+    return formulas.half_time_size(chosen.known("first_byte_latency"), chosen.known("per_request_read"))
+
+
+_Ceilings = tuple[dict[str, Quantity], Quantity, Quantity, Mapping[str, Any]]
+
+
+def _request_time(option: str, load: Load, facts: Facts) -> Quantity:
+    chosen = facts.options[option]
+    return formulas.request_seconds(
+        load.request_bytes, chosen.known("first_byte_latency"), chosen.known("per_request_read")
+    )
+
+
+def _at_rate(requests_per_s: Quantity, load: Load) -> Quantity:
+    """A requests/s limit in bytes/s at this load's request size."""
+    return (requests_per_s * load.request_bytes.value).named("bytes/s")
+
+
+def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantity) -> _Ceilings:
+    seconds = _request_time(option, load, facts)
+    limits = {
+        "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
+        "request-limit": _at_rate(requests_per_s, load),
+    }
+    write = (facts.options[option].known("per_request_write") * load.writers).named("bytes/s")
+    return limits, seconds, write, {}
+
+
+def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
+    return _object_store(S3, load, facts, facts.options[S3].known("read_requests_per_prefix") * load.prefixes)
+
+
+def _express(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
+    return _object_store(EXPRESS, load, facts, facts.options[EXPRESS].known("read_requests_per_bucket"))
+
+
+def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
+    """S3 Standard (or Express where renames or appends are needed) behind at most ``max_threads`` operations per node.
+
+    Large objects are prefetched in parts, so the thread limit holds only for reads that open an object of their own.
+    """
+    backing = mountpoint_backing(load.operations)
+    limits, seconds, write, _settings = (_s3 if backing == S3 else _express)(load, facts, None)
+    if load.opens_an_object:
+        threads = facts.options[MOUNTPOINT].known("maximum_threads").value * load.nodes
+        limits["mount-threads"] = formulas.in_flight_rate(min(load.in_flight, threads), load.request_bytes, seconds)
+    return limits, seconds, write, {}
+
+
+def mountpoint_backing(operations: frozenset[str]) -> str:
+    """Files can be renamed and appended to through Mountpoint only on a directory bucket."""
+    return EXPRESS if operations else S3
+
+
+def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
+    """NFS in front of a bucket: small reads come from its own storage, reads of 1 MiB and more straight from S3."""
+    chosen = facts.options[S3_FILES]
+    direct = load.request_bytes.value >= chosen.known("direct_read_from").value
+    seconds = _request_time(S3 if direct else S3_FILES, load, facts)
+    limits = {
+        "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
+        "client-limit": (chosen.known("per_client_read") * load.nodes).named("bytes/s"),
+        "read-operations": _at_rate(chosen.known("read_iops"), load),
+    }
+    return limits, seconds, chosen.known("aggregate_write").named("bytes/s"), {}
+
+
+def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceilings:
+    if configuration is None:
+        raise ValueError("FSx for Lustre has no supply without a configuration")
+    seconds = formulas.request_seconds(
+        load.request_bytes, configuration.first_byte_latency, facts.options[FSX].known("per_request_read")
+    )
+    limits = {
+        "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
+        "file-system-throughput": configuration.read_bytes_per_s,
+        "client-limit": (
+            facts.options[FSX].known("per_client_read_efa" if configuration.efa else "per_client_read") * load.nodes
+        ).named("bytes/s"),
+    }
+    if load.opens_an_object:
+        limits["metadata-operations"] = _at_rate(configuration.opens_per_s, load)
+    return limits, seconds, configuration.write_bytes_per_s, configuration.settings
+
+
+_OPTIONS: dict[str, Callable[[Load, Facts, Configuration | None], _Ceilings]] = {
+    S3: _s3,
+    EXPRESS: _express,
+    MOUNTPOINT: _mountpoint,
+    S3_FILES: _s3_files,
+    FSX: _fsx,
+}
