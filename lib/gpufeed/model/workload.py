@@ -99,6 +99,9 @@ class Workload:
                     of_instance=of_instance,
                     accelerator=checked["accelerator"],
                 )
+        total, active = checked.get("model_parameters"), checked.get("active_parameters")
+        if total is not None and active is not None and active > total:
+            raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
         return cls(**checked)
 
     def to_mapping(self) -> dict[str, Any]:

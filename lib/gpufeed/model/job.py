@@ -1,0 +1,131 @@
+"""The job as the options are judged by it: its demand, how it reads and writes, and what a run moves and keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.cost import Run
+from gpufeed.model.demand import demand
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Caveat, Demand
+from gpufeed.model.rules import FSX
+from gpufeed.model.supply import Load
+from gpufeed.model.workload import Workload
+
+DEFAULT_REGION = "us-east-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything about the job that the options are judged by."""
+
+    workload: Workload
+    facts: Facts
+    region: str
+    demand: Demand
+    load: Load  # training reads
+    bulk: Load  # checkpoints: large parts, all ranks at once
+    run: Run
+
+
+def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> tuple[Job, list[Caveat]]:
+    asked = demand(workload, facts, profile)
+    warnings: list[Caveat] = []
+    region = workload.region or DEFAULT_REGION
+    if workload.region is None:
+        warnings.append(Caveat("default-region", {"region": region}))
+    part = facts.model.known("part_bytes")
+    object_bytes = asked.object_bytes or part
+    request_bytes = asked.request_bytes or part
+    if asked.object_bytes is None:
+        warnings.append(Caveat("no-object-size", {"bytes": part.value}))
+    s3_network, file_network, efa_network = _network(workload, facts)
+    if s3_network is None:
+        warnings.append(Caveat("network-unknown"))
+    load = Load(
+        nodes=workload.instances,
+        request_bytes=request_bytes,
+        object_bytes=object_bytes,
+        in_flight=asked.in_flight,
+        writers=asked.accelerators * facts.model.known("checkpoint_parts_in_flight").value,
+        prefixes=asked.prefixes,
+        s3_network=s3_network,
+        file_network=file_network,
+        efa_network=efa_network,
+        operations=frozenset(workload.file_operations),
+    )
+    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=load.writers)
+    run = _run(workload, asked, facts, region=region, profile=profile, warnings=warnings)
+    return Job(workload, facts, region, asked, load, bulk, run), warnings
+
+
+def _network(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
+    """bytes/s of one node towards S3, towards a file system, and over EFA towards FSx for Lustre; None: not known."""
+    if workload.instance_type is None:
+        return None, None, None
+    instance = facts.instances[workload.instance_type]
+    total = instance.quantity("total_network")
+    # A type is taken to reach FSx for Lustre over EFA only where a source names it.
+    by_efa = workload.instance_type in (facts.options[FSX].get_value("gds_clients") or ())
+    return (
+        instance.quantity("s3_network") or total,
+        instance.quantity("ena_network") or total,
+        total if by_efa else None,
+    )
+
+
+def _run(
+    workload: Workload,
+    asked: Demand,
+    facts: Facts,
+    *,
+    region: str,
+    profile: PrefixProfile | None,
+    warnings: list[Caveat],
+) -> Run:
+    hours = workload.run_hours
+    if hours is None:
+        default = facts.model.known("run_hours")
+        hours = default.value / 3600.0
+        warnings.append(Caveat("default-run-hours", {"hours": hours}))
+    dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
+    object_bytes = asked.object_bytes or facts.model.known("part_bytes")
+    objects = workload.objects or max(1.0, dataset.value / object_bytes.value)
+    if profile is not None and profile.objects:
+        objects = profile.objects
+    seconds = hours * 3600.0
+    price = None
+    if workload.instance_type is not None:
+        each = facts.instance_price(workload.instance_type, region)
+        price = None if each is None else (each * workload.instances).named("per hour")
+    if price is None:
+        warnings.append(Caveat("gpu-not-priced", {"region": region}))
+    return Run(
+        region=region,
+        currency=facts.regions[region].get_value("currency"),
+        hours=hours,
+        dataset_bytes=dataset,
+        objects=float(objects),
+        object_bytes=object_bytes,
+        read_bytes=None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds,
+        requests=None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds,
+        gpu_hour_price=price,
+        operations=frozenset(workload.file_operations),
+    )
+
+
+def _dataset_bytes(
+    workload: Workload, asked: Demand, facts: Facts, profile: PrefixProfile | None, warnings: list[Caveat]
+) -> Quantity:
+    if profile is not None and profile.objects:
+        return Quantity.exact(float(profile.bytes), "bytes", "measured")
+    if workload.dataset_bytes is not None:
+        return Quantity.exact(workload.dataset_bytes, "bytes")
+    if workload.objects is not None and asked.object_bytes is not None:
+        return (asked.object_bytes * workload.objects).named("bytes")
+    lora = workload.task in ("lora", "qlora")
+    default = (facts.workloads["lora"] if lora else facts.model).known("dataset_bytes")
+    warnings.append(Caveat("default-dataset", {"bytes": default.value}))
+    return default

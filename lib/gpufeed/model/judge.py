@@ -1,0 +1,186 @@
+"""What one option is worth to a job on its own, and which one the model would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import checkpoint, formulas, fsx
+from gpufeed.model.cost import cost
+from gpufeed.model.job import Job
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
+from gpufeed.model.supply import small_threshold, supply
+
+
+def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
+    """Supply, how fed, stall and cost of one option; what it is worth against the others comes later."""
+    configuration = _configuration(job) if option == FSX else None
+    if option == FSX and configuration is None:
+        given = Supply(option, {}, None, None, None)
+        restore = None
+    else:
+        given = supply(option, job.load, job.facts, configuration)
+        restore = supply(option, job.bulk, job.facts, configuration).read_bytes_per_s
+    given = _measured_supply(given, job, measurement)
+    fed = None
+    if given.read_bytes_per_s is not None and job.demand.read_bytes_per_s is not None:
+        fed = formulas.fed(given.read_bytes_per_s, job.demand.read_bytes_per_s)
+    return OptionAnswer(
+        option=option,
+        verdict="works",
+        reasons=(),
+        supply=given,
+        fed=fed,
+        stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
+        cost=cost(option, job.run, fed, job.facts, configuration),
+    )
+
+
+def _configuration(job: Job) -> fsx.Configuration | None:
+    """The cheapest file system that holds the data and meets the demand; None where the region has none."""
+    read = job.demand.read_bytes_per_s
+    write = job.demand.checkpoint_write_bytes_per_s
+    opens = job.demand.read_requests_per_s if job.load.opens_an_object else None
+    rate = 0.0 if read is None else read.value
+    need = fsx.Need(
+        holds_bytes=job.run.dataset_bytes.value,
+        read_bytes_per_s=rate,
+        write_bytes_per_s=0.0 if write is None else write.value,
+        opens_per_s=0.0 if opens is None else opens.value,
+        efa=job.load.efa_network is not None and rate > job.facts.options[FSX].known("efa_above").value,
+    )
+    return fsx.cheapest(need, job.region, job.facts)
+
+
+def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:
+    """A deciding measurement replaces the model's rate; any other on the same option replaces the request time."""
+    if measurement is None:
+        return given
+    used_as = measurement.used_as(given.option, job.load.object_bytes.value, job.load.nodes)
+    rate = measurement.read_bytes_per_s
+    if used_as != "decision" or rate is None:
+        return given
+    return replace(given, read_bytes_per_s=Quantity.exact(rate, "bytes/s", "measured"), limited_by="measured")
+
+
+def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:
+    """Small: below the size where waiting is half of the time.  Many: requests, not bytes, starve the GPUs."""
+    size = job.demand.object_bytes
+    starved = on_s3.fed is not None and on_s3.fed.value < 1.0
+    by_requests = on_s3.supply.limited_by in ("request-latency", "request-limit")
+    return size is not None and size.value < small_threshold(S3, job.facts).value and starved and by_requests
+
+
+def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
+    """Rule an option out for what it cannot do, and say what it does badly."""
+    option, facts = answer.option, job.facts
+    out: list[Reason] = []
+    but: list[Reason] = []
+    chosen = facts.options[option]
+    available = facts.regions[job.region].get_value(option)
+    if available is False or (option == FSX and answer.supply.read_bytes_per_s is None):
+        out.append(Reason("not-in-region", {"region": job.region}, _source(facts.regions[job.region], option)))
+    elif available is None:
+        but.append(Reason("region-unknown", {"region": job.region}))
+    if traits.wants_files and not set(chosen.get_value("interfaces")) & {"posix", "file-paths"}:
+        out.append(Reason("serves-no-files", {}, _source(chosen, "interfaces")))
+    operations = _operations(option, traits, facts)
+    cannot = sorted(traits.operations - operations)
+    out += [Reason("cannot-do-operation", {"operation": name}, _source(chosen, "operations")) for name in cannot]
+    if traits.object_interface and option not in (S3, EXPRESS):
+        but.append(Reason("not-the-s3-api"))
+    if option in (S3_FILES, MOUNTPOINT) and traits.complex_posix:
+        but.append(Reason("not-for-complex-posix", {}, "aws-china-summit-2026"))
+    if option != FSX and (traits.frequent or traits.fast_restore):
+        but.append(Reason("not-for-frequent-checkpoints", {}, "aws-china-summit-2026"))
+    if option == FSX and traits.avoid_parallel:
+        but.append(Reason("parallel-file-system-not-wanted"))
+    capacity, quota = answer.supply.configuration.get("storage_capacity_gib"), chosen.quantity("quota_capacity")
+    if capacity is not None and quota is not None and capacity > quota.value / fsx.GIB:
+        but.append(Reason("above-quota", {"capacity": capacity, "quota": quota.value / fsx.GIB}))
+    if answer.fed is not None and answer.fed.value < 1.0:
+        but.append(Reason("starves", {"fed": answer.fed, "limit": answer.supply.limited_by}))
+    verdict = "ruled-out" if out else "works-but" if but else "works"
+    return replace(answer, verdict=verdict, reasons=(*out, *but))
+
+
+def _operations(option: str, traits: Traits, facts: Facts) -> frozenset[str]:
+    """What an option can do; Mountpoint is backed by Express where renames or appends are needed."""
+    section = facts.options[option]
+    if option == MOUNTPOINT and traits.operations:
+        return frozenset(section.parts[EXPRESS].get_value("operations_with_flags"))
+    return frozenset(section.get_value("operations") or ())
+
+
+def _source(section: Section, name: str) -> str | None:
+    fact = section.get(name)
+    return fact.sources[0] if fact is not None and fact.sources else None
+
+
+def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
+    """The model's own choice for training reads; the rule's option unless another is better beyond doubt."""
+    chosen = _best_of_rule(fit, rule)
+    best = fit[chosen]
+    for option in SYSTEMS:
+        other = fit[option]
+        if other.verdict == "ruled-out" or (other.verdict == "works-but" and not _only_starves(other)):
+            continue
+        if best.verdict == "ruled-out" or _beats(other, best):
+            best = other
+    return best.option
+
+
+def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
+    """The rule's option, or where that is ruled out the first that it also allows."""
+    open_ones = [option for option in (rule.option, *rule.also_allowed) if fit[option].verdict != "ruled-out"]
+    return open_ones[0] if open_ones else rule.option
+
+
+NOT_AGAINST = frozenset({"starves", "above-quota"})  # judged by cost, or a matter of asking
+
+
+def _only_starves(answer: OptionAnswer) -> bool:
+    return all(reason.id in NOT_AGAINST for reason in answer.reasons)
+
+
+def _beats(other: OptionAnswer, best: OptionAnswer) -> bool:
+    """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
+    mine, theirs = other.cost.beyond_base, best.cost.beyond_base
+    if mine is not None and theirs is not None:
+        return mine.value < theirs.value and mine.high <= theirs.high
+    if other.fed is not None and best.fed is not None:
+        return other.fed.low > best.fed.high
+    return False
+
+
+def compared(answer: OptionAnswer, best: OptionAnswer, is_best: bool) -> OptionAnswer:
+    """Why this one is the answer, or by how much it is slower or dearer than the answer."""
+    if is_best:
+        return replace(answer, verdict="recommended", reasons=(*_praise(answer), *answer.reasons))
+    if answer.verdict == "ruled-out":
+        return answer
+    more: list[Reason] = []
+    if answer.fed is not None and best.fed is not None and answer.fed.value < best.fed.value:
+        more.append(Reason("slower", {"fed": answer.fed, "best": best.fed, "option": best.option}))
+    mine, theirs = answer.cost.beyond_base, best.cost.beyond_base
+    if mine is None:
+        more.append(Reason("not-priced", {"parts": answer.cost.not_priced}))
+    elif theirs is not None and mine.value > theirs.value:
+        difference = mine.value - theirs.value
+        more.append(Reason("dearer", {"amount": difference, "currency": answer.cost.currency, "option": best.option}))
+    verdict = "works-but" if answer.reasons or any(reason.id != "not-priced" for reason in more) else "works"
+    return replace(answer, verdict=verdict, reasons=(*answer.reasons, *more))
+
+
+def _praise(answer: OptionAnswer) -> Iterable[Reason]:
+    if answer.fed is None:
+        yield Reason("fed-unknown")
+    elif answer.fed.value >= 1.0:
+        yield Reason("feeds", {"fed": answer.fed})
+    if answer.supply.limited_by is not None:
+        yield Reason("limited-by", {"limit": answer.supply.limited_by, "bytes_per_s": answer.supply.read_bytes_per_s})
