@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from gpufeed.facts.quantity import Quantity
@@ -40,15 +42,16 @@ def answer(  # noqa: PLR0917 — one row of a table
         (),
         Supply(option, {}, quantity(rate, "bytes/s"), None, limit),
         quantity(fed, "share"),
-        CheckpointStall(None, None, None, None, None, None),
+        CheckpointStall(**dict.fromkeys(field.name for field in fields(CheckpointStall))),
         Cost(
-            "USD",
-            None,
-            quantity((20, 25, 30), "USD") if priced else None,
-            quantity((1, 2, 3), "USD"),
-            quantity((3000, 5000, 8000), "USD") if priced else quantity((0, 0, 0), "USD"),
-            quantity(total, "USD"),
-            () if priced else ("storage",),
+            currency="USD",
+            storage_per_month=None,
+            storage=quantity((20, 25, 30), "USD") if priced else None,
+            requests=quantity((1, 2, 3), ""),
+            idle_gpu=quantity((3000, 5000, 8000) if priced else (0, 0, 0), "USD"),
+            total=quantity(total, "USD"),
+            beyond_base=quantity(total, "USD"),
+            not_priced=() if priced else ("storage",),
         ),
     )
 
@@ -57,21 +60,14 @@ def answer(  # noqa: PLR0917 — one row of a table
 def recommendation() -> Recommendation:
     """64 GPUs that ask for 12 GB/s; S3 Standard gives 9 and is recommended, S3 Express One Zone is not priced."""
     demand = Demand(
-        64,
-        None,
-        None,
-        quantity((8e9, 12e9, 15e9), "bytes/s"),
-        None,
-        None,
-        None,
-        64,
-        1,
-        None,
-        None,
-        None,
-        None,
-        "sync",
-        None,
+        **dict.fromkeys(field.name for field in fields(Demand))
+        | {
+            "accelerators": 64,
+            "read_bytes_per_s": quantity((8e9, 12e9, 15e9), "bytes/s"),
+            "in_flight": 64,
+            "prefixes": 1,
+            "checkpoint_mode": "sync",
+        }
     )
     options = (
         answer("s3-standard", "recommended", (7e9, 9e9, 12e9), (0.5, 0.75, 1), "request-latency", (3021, 5027, 8033)),

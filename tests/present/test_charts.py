@@ -11,14 +11,14 @@ from pathlib import Path
 import altair as alt
 import pytest
 
-from gpufeed.facts.quantity import Quantity
+from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import Demand, Recommendation
 from gpufeed.present import charts
 from gpufeed.present.charts.drawing import MIMETYPE
 
 CASE = Path(__file__).parents[1] / "cases" / "060"
-DEMAND = Quantity(8e9, 12e9, 15e9, "bytes/s")
+
 SWEEP = [(1, 30e6), (4, 110e6), (16, 380e6), (64, 520e6)]
 
 
@@ -28,8 +28,11 @@ def texts(drawing: charts.Drawing) -> list[str]:
     return [unescape(part) for written in found for part in re.split(r"<[^>]*>", written) if part]
 
 
-def sweep() -> charts.Drawing:
-    return charts.throughput(SWEEP, DEMAND, ceilings={"network card": 1.25e9}, notes=["This machine's memory."])
+def sweep(asked: Demand | None) -> charts.Drawing:
+    """A sweep of this machine's own server, with a card of 10 Gbit/s."""
+    steps = tuple(Record("read", rate, concurrency=concurrency, requests=9) for concurrency, rate in SWEEP)
+    conditions = Conditions(network_bytes_per_s=1.25e9, same_machine=True)
+    return charts.throughput(Measurement("gpufeed", "ok", steps[-1:], sweep=steps, conditions=conditions), asked)
 
 
 def test_supply_names_each_option_its_rate_and_the_limit_that_binds(recommendation: Recommendation) -> None:
@@ -66,7 +69,7 @@ def test_cost_ranks_what_is_not_priced_apart_and_names_it(recommendation: Recomm
     ]
     assert list(drawing.table["Total"])[-1] == "not priced"
     assert "total not known; not priced: storage" in texts(drawing)
-    assert "USD 5,027 (USD 3,021–8,033)" in texts(drawing)
+    assert "USD 5,030 (USD 3,020–8,030)" in texts(drawing)
 
 
 def test_sizes_show_the_threshold_and_leave_zero_bytes_apart(profile: PrefixProfile) -> None:
@@ -98,17 +101,26 @@ def test_a_key_cannot_act_on_the_page(profile: PrefixProfile) -> None:
     assert "<b>" not in drawing.image
 
 
-def test_throughput_shows_demand_ceiling_and_both_units() -> None:
-    written = texts(sweep())
+def test_throughput_shows_demand_ceiling_both_units_and_what_it_feeds(recommendation: Recommendation) -> None:
+    drawing = sweep(recommendation.demand)
+    written = texts(drawing)
     assert "GPUs ask for 12 GB/s (96 Gbit/s)" in written
     assert "network card: 1.25 GB/s (10 Gbit/s)" in written
-    assert {"1 GB/s", "10 Gbit/s", "520 MB/s", "64", "This machine's memory."} <= set(written)
-    assert list(sweep().table["Read rate"]) == [
+    assert {"1 GB/s", "10 Gbit/s", "520 MB/s", "64"} <= set(written)
+    assert "The bytes came from this machine's own memory: this is no measurement of a storage tier." in written
+    # 64 GPUs ask for 8–15 GB/s, one for 125–234 MB/s: 520 MB/s feed 2.22 to 4.16 of them.
+    assert "This feeds 2.22–4.16 of 64 GPUs at full speed." in written
+    assert "No measured concurrency feeds all GPUs." in written
+    assert list(drawing.table["Read rate"]) == [
         "30 MB/s (240 Mbit/s)",
         "110 MB/s (880 Mbit/s)",
         "380 MB/s (3.04 Gbit/s)",
         "520 MB/s (4.16 Gbit/s)",
     ]
+
+
+def test_throughput_without_a_demand_shows_the_measurement_alone() -> None:
+    assert not any("GPUs ask for" in written for written in texts(sweep(None)))
 
 
 def test_a_spike_survives_thinning_and_the_chart_says_it_is_thinned() -> None:
@@ -142,7 +154,7 @@ def test_the_same_values_give_the_same_picture(
             "cost": lambda: charts.cost(recommendation),
             "sizes": lambda: charts.size_histogram(profile, 1e6),
             "prefixes": lambda: charts.by_prefix(profile),
-            "throughput": sweep,
+            "throughput": lambda: sweep(recommendation.demand),
         }[draw]()
 
     first, second = once(), once()
@@ -151,7 +163,7 @@ def test_the_same_values_give_the_same_picture(
 
 
 def test_a_chart_goes_out_as_vega_lite_5_and_as_a_picture_with_words_and_no_address() -> None:
-    bundle = sweep()._repr_mimebundle_()
+    bundle = sweep(None)._repr_mimebundle_()
     assert bundle[MIMETYPE]["$schema"].startswith("https://vega.github.io/schema/vega-lite/v5")
     assert bundle["image/svg+xml"].startswith("<svg")
     assert bundle["text/plain"] == bundle[MIMETYPE]["description"]
@@ -170,6 +182,6 @@ def test_a_chart_of_the_readers_own_draws_without_a_network_too() -> None:
 
 
 def test_the_card_behind_a_chart_is_white_so_that_it_reads_in_a_dark_theme() -> None:
-    assert '<rect width="' in sweep().svg
-    assert 'fill="white"' in sweep().svg
-    assert 'alt="Measured throughput' in sweep().image
+    assert '<rect width="' in sweep(None).svg
+    assert 'fill="white"' in sweep(None).svg
+    assert 'alt="Measured throughput' in sweep(None).image

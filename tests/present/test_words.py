@@ -59,13 +59,13 @@ def test_what_is_not_known_is_said_and_is_never_0(word: Callable[[None], str]) -
 
 
 def test_money_names_its_currency_and_what_is_not_priced_is_said() -> None:
-    assert words.money(12_345.6, "USD") == "USD 12,346"
+    assert words.money(12_345.6, "USD") == "USD 12,300"
     assert words.money(0.0234, "CNY") == "CNY 0.0234"
     assert words.money(None, "USD") == "not priced"
 
 
 def test_money_in_chinese(chinese: None) -> None:
-    assert words.money(12_345.6, "USD") == "12,346 美元"
+    assert words.money(12_345.6, "USD") == "12,300 美元"
     assert words.money(1_200, "CNY") == "1,200 元人民币"
     assert words.money(None, "CNY") == "未定价"
 
@@ -79,11 +79,44 @@ def test_a_range_says_its_unit_once() -> None:
     assert words.quantity(None, "present.not-priced") == "not priced"
 
 
-def test_a_measured_number_is_stored_as_its_order_of_magnitude() -> None:
-    assert words.bucketed(45_678_901) == words.bucketed(12_345_678) == "10–100 MB/s"
-    assert words.bucketed(432, "requests/s") == "100–1,000 requests/s"
-    assert words.bucketed(0) == "0 bytes/s"
+def test_a_measured_number_is_stored_as_a_class_that_a_fast_machine_does_not_change() -> None:
+    assert words.bucketed(400_000) == words.bucketed(45_678_901) == words.bucketed(9e9) == "100 KB/s–100 GB/s"
+    assert words.bucketed(432, "requests/s") == "1–1,000,000 requests/s"
+    assert words.bucketed(0) == "below 100 KB/s"
+    assert words.bucketed(2e11) == "above 100 GB/s"
     assert words.bucketed(None) == "nothing measured"
+
+
+def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
+    assert words.shown(
+        {
+            "bytes": 13_500.0,
+            "interval": 600.0,
+            "option": "fsx-for-lustre",
+            "limit": "network-card",
+            "amount": 1_234.5,
+            "currency": "USD",
+            "parts": ("storage", "idle-gpu"),
+            "frequent": True,
+            "fed": Quantity(0.5, 0.75, 1, "share"),
+            "region": "cn-north-1",
+            "workers": 8,
+            "source": None,
+        }
+    ) == {
+        "bytes": "13.5 KB",
+        "interval": "10 min 0 s",
+        "option": "FSx for Lustre",
+        "limit": "network card",
+        "amount": "USD 1,230",
+        "currency": "USD",
+        "parts": "storage, idle GPUs",
+        "frequent": "yes",
+        "fed": "75 % (50–100 %)",
+        "region": "cn-north-1",
+        "workers": "8",
+        "source": "unknown",
+    }
 
 
 def test_a_flip_point_names_the_trait_the_change_and_the_new_place() -> None:

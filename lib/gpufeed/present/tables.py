@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.measurement import Measurement, concurrency_needed, gpus_fed
 from gpufeed.model.profile import PrefixProfile, Tally
-from gpufeed.model.recommendation import OptionAnswer, Placement, Recommendation
+from gpufeed.model.recommendation import Cost, Demand, OptionAnswer, Placement, Recommendation
+from gpufeed.model.small_files import SmallFiles
+from gpufeed.observe.scan import ScanResult
 from gpufeed.present import words
 from gpufeed.present.escape import visible
 
@@ -61,7 +64,7 @@ def placed(p: Placement) -> str:
 
 def configuration(p: Placement) -> str:
     """Settings that go with the placement: configuration, and for checkpoints mode and interval."""
-    settings = [words.setting(name, value) for name, value in p.configuration.items() if value is not None]
+    settings = [words.setting(name, value) for name, value in p.configuration.items() if value]
     if p.mode:
         settings.append(text(f"mode.{p.mode}"))
     if p.interval is not None:
@@ -95,7 +98,7 @@ def costs(recommendation: Recommendation) -> pd.DataFrame:
             (
                 words.option(answer.option),
                 *(
-                    words.quantity(part, "present.not-priced")
+                    amount(part, answer.cost)
                     for part in (answer.cost.storage, answer.cost.requests, answer.cost.idle_gpu, answer.cost.total)
                 ),
                 not_priced(answer),
@@ -103,6 +106,11 @@ def costs(recommendation: Recommendation) -> pd.DataFrame:
             for answer in priced_first(recommendation)
         ),
     )
+
+
+def amount(part: Quantity | None, cost: Cost) -> str:
+    """Money in the cost's currency, or "not priced"."""
+    return words.quantity(part and part.named(cost.currency), "present.not-priced")
 
 
 def priced_first(recommendation: Recommendation) -> list[OptionAnswer]:
@@ -138,13 +146,69 @@ def supplies(recommendation: Recommendation) -> pd.DataFrame:
 # ---- measure ---------------------------------------------------------------------------------------------------------
 
 
-def sweep(steps: Sequence[tuple[int, float]], demand: Quantity | None) -> pd.DataFrame:
-    """Measured rate per concurrency beside what the GPUs ask."""
-    asked = words.network_rate(demand.value) if demand else words.quantity(None)
+def sweep(measurement: Measurement, demand: Demand | None, *, digits: bool = True) -> pd.DataFrame:
+    """One row per concurrency: rate, requests/s, latencies and errors, beside what the GPUs ask.
+
+    Without ``digits`` only what is the same at every run: concurrencies, and rates as :func:`words.bucketed`.
+    """
+    rate = demand.read_bytes_per_s if demand else None
+    asked = words.network_rate(rate.value if rate else None)
+    records = [record for record in measurement.sweep or measurement.records if record.op == "read"]
+    if not digits:
+        return table(
+            ("concurrency", "read-rate", "requests-per-second", "demand"),
+            (
+                (
+                    words.count(record.concurrency),
+                    words.bucketed(record.bytes_per_s),
+                    words.bucketed(record.ops_per_s, "requests/s"),
+                    asked,
+                )
+                for record in records
+            ),
+        )
     return table(
-        ("concurrency", "read-rate", "demand"),
-        ((words.count(concurrency), words.network_rate(rate), asked) for concurrency, rate in steps),
+        ("concurrency", "read-rate", "requests-per-second", "p50", "p99", "errors", "retries", "client-cpu", "demand"),
+        (
+            (
+                words.count(record.concurrency),
+                words.network_rate(record.bytes_per_s),
+                words.per_second(record.ops_per_s, "requests"),
+                words.duration(record.p50),
+                words.duration(record.p99),
+                words.count(record.errors),
+                words.count(record.retries),
+                words.share(record.client_cpu_share),
+                asked,
+            )
+            for record in records
+        ),
     )
+
+
+def findings(measurement: Measurement, demand: Demand | None) -> list[str]:
+    """What it comes to: how many GPUs it feeds, from which concurrency, what the limit was, what was measured."""
+    said = []
+    if measurement.conditions.same_machine:
+        said.append(text("measure.same-machine"))
+    rate = measurement.read_bytes_per_s
+    each = demand.read_bytes_per_s_per_accelerator if demand else None
+    if rate is not None and demand is not None and demand.read_bytes_per_s is not None and each is not None:
+        said.append(text("measure.feeds", fed=_gpus(gpus_fed(measurement, each)), of=words.count(demand.accelerators)))
+        enough = concurrency_needed(measurement, demand.read_bytes_per_s.value)
+        said.append(
+            text("measure.not-fed") if enough is None else text("measure.fed-from", concurrency=words.count(enough))
+        )
+    if rate is not None:
+        said.append(text(f"measure.limited-by.{measurement.limited_by}"))
+    return said
+
+
+def _gpus(fed: Quantity | None) -> str:
+    if fed is None:
+        return text("present.unknown")
+    low, high = words.number(fed.low), words.number(fed.high)
+    return low if low == high else words.between(low, high)
 
 
 def series(points: Sequence[tuple[float, float]]) -> pd.DataFrame:
@@ -155,6 +219,16 @@ def series(points: Sequence[tuple[float, float]]) -> pd.DataFrame:
 # ---- inspect ---------------------------------------------------------------------------------------------------------
 
 
+def scan_sentence(result: ScanResult) -> str:
+    """How much was found, and where."""
+    return text(
+        "panel.found",
+        objects=words.count(result.profile.objects),
+        size=words.size(result.profile.bytes),
+        url=visible(result.place.url),
+    )
+
+
 def sizes(profile: PrefixProfile) -> pd.DataFrame:
     """Objects and bytes by size."""
     return table(
@@ -162,6 +236,51 @@ def sizes(profile: PrefixProfile) -> pd.DataFrame:
         (
             (words.binary_size(row["up_to"]), words.count(row["objects"]), words.size(row["bytes"]))
             for row in profile.by_size()
+        ),
+    )
+
+
+def small_file_sentences(found: SmallFiles) -> list[str]:
+    """The verdict for S3 Standard, how much is small, and the first advice on packing."""
+    headline = found.headline
+    said = [
+        text("inspect.verdict", verdict=text(f"small-files.{headline.reason}")),
+        text(
+            "inspect.share",
+            objects=words.share(found.share_of_objects),
+            bytes=words.share(found.share_of_bytes),
+            threshold=words.quantity(headline.threshold_bytes),
+            concurrency=words.number(found.concurrency),
+        ),
+    ]
+    if plan := found.shard_plan:
+        said.append(
+            text(
+                "inspect.shards",
+                shards=words.count(plan.shards),
+                size=words.size(plan.shard_bytes),
+                before=words.count(plan.requests_before),
+                after=words.count(plan.requests_after),
+            )
+        )
+    return said
+
+
+def small_files(found: SmallFiles, currency: str) -> pd.DataFrame:
+    """Per option: whether the objects are too small for it, and what one epoch costs in time and request money."""
+    return table(
+        ("option", "too-small", "threshold", "epoch-time", "requests", "request-cost", "reasons"),
+        (
+            (
+                words.option(verdict.option),
+                text("present.yes" if verdict.problem else "present.no"),
+                words.quantity(verdict.threshold_bytes),
+                words.quantity(verdict.epoch_seconds),
+                words.count(verdict.requests),
+                words.quantity(verdict.request_cost and verdict.request_cost.named(currency), "present.not-priced"),
+                text(f"small-files.{verdict.reason}"),
+            )
+            for verdict in found.per_option
         ),
     )
 

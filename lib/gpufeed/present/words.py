@@ -20,6 +20,8 @@ _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+# What one machine may read from any storage: outside of it something is wrong, or very much better than today.
+_ORDINARY = {"bytes/s": (1e5, 1e11), "requests/s": (1.0, 1e6)}
 _ONE_NUMBER = re.compile(r"^(\D*)(\d[\d.,]*)(\D*)$")
 
 
@@ -27,7 +29,7 @@ _ONE_NUMBER = re.compile(r"^(\D*)(\d[\d.,]*)(\D*)$")
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, thousands apart: ``0.0123``, ``1.25``, ``12.5``, ``125``, ``12,500``."""
+    """Three significant digits, or all before the point of a larger number: ``0.0123``, ``1.25``, ``12,500``."""
     if value is None:
         return text("present.unknown")
     if math.isinf(value):
@@ -93,10 +95,14 @@ def duration(seconds: float | None) -> str:
 
 
 def money(value: float | None, currency: str) -> str:
-    """An amount in its currency; None is "not priced", which is an answer and not 0."""
+    """Three digits of an amount in its currency; None is "not priced", which is an answer and not 0."""
     if value is None:
         return text("present.not-priced")
-    return text(f"present.money.{currency}", amount=number(value))
+    return text(f"present.money.{currency}", amount=number(_three_digits(value)))
+
+
+def _three_digits(value: float) -> float:
+    return float(f"{value:.3g}")
 
 
 def share(value: float | None) -> str:
@@ -161,17 +167,20 @@ def between(low: str, high: str) -> str:
 
 
 def bucketed(value: float | None, unit: str = "bytes/s") -> str:
-    """The order of magnitude of a measured number: ``10–100 MB/s``.
+    """The class of a measured number, wide enough for any machine: ``100 KB/s–100 GB/s``.
 
-    Stored notebooks print measurements through this: it stays the same from run to run and machine to machine, and
-    changes when nothing was measured.
+    Stored notebooks print measurements through this, so a stopped server changes them and a fast machine does not.
     """
     if value is None:
         return text("present.nothing-measured")
-    if value <= 0:
-        return in_unit(0, unit)
-    low = 10.0 ** math.floor(math.log10(value))
-    return between(in_unit(low, unit), in_unit(low * 10, unit))
+    low, high = _ORDINARY[unit]
+    if value < low:
+        return text("present.below", limit=in_unit(low, unit))
+    return (
+        text("present.above", limit=in_unit(high, unit))
+        if value > high
+        else between(in_unit(low, unit), in_unit(high, unit))
+    )
 
 
 def _scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
@@ -228,7 +237,7 @@ def reason(it: said.Reason) -> str:
     return text(f"reason.{it.id}", **shown(it.parameters))
 
 
-def warning(it: said.Warning) -> str:
+def warning(it: said.Caveat) -> str:
     return text(f"warning.{it.id}", **shown(it.parameters))
 
 
@@ -253,19 +262,41 @@ def trait(name: str) -> str:
 
 
 def shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a sentence as text: quantities with their units, lists joined, missing ones as "unknown"."""
-    return {name: _parameter(value) for name, value in parameters.items()}
+    """Parameters of a sentence as text: quantities with their units, numbers by what their names say they are."""
+    currency = parameters.get("currency", "")
+    return {
+        name: money(value, currency) if name == "amount" and currency else _parameter(name, value)
+        for name, value in parameters.items()
+    }
 
 
-def _parameter(value: Any) -> str:
+_BY_NAME: Mapping[str, Callable[[Any], str]] = {
+    "bytes": size,
+    "bytes_per_s": rate,
+    "interval": duration,
+    "seconds": duration,
+    "share": share,
+    "fed": share,
+    "best": share,
+    "option": option,
+    "rule": option,
+    "limit": limit,
+}
+
+
+def _parameter(name: str, value: Any) -> str:
+    if name == "parts":
+        return text("present.list-separator").join(text(f"cost.{part}") for part in value)
     if value is None:
         return text("present.unknown")
     if isinstance(value, Quantity):
-        return quantity_range(value)
+        return quantity(value)
     if isinstance(value, bool):
         return text("present.yes" if value else "present.no")
+    if name in _BY_NAME:
+        return _BY_NAME[name](value)
     if isinstance(value, int | float):
         return number(value)
     if isinstance(value, tuple | list | frozenset):
-        return text("present.list-separator").join(_parameter(item) for item in value)
+        return text("present.list-separator").join(str(item) for item in value)
     return str(value)

@@ -129,6 +129,15 @@ def data(rows: Rows) -> alt.Data:
     return alt.Data(values=rows)  # type: ignore[no-untyped-call]  # altair's own
 
 
+def x_at(pixels: float) -> alt.XValue:
+    """A fixed place on the page, whatever the data: for labels."""
+    return alt.XValue(pixels)  # type: ignore[no-untyped-call]  # altair's own
+
+
+def y_at(pixels: float) -> alt.YValue:
+    return alt.YValue(pixels)  # type: ignore[no-untyped-call]  # altair's own
+
+
 def powers_of_ten(low: float, high: float) -> list[float]:
     """Ticks of a logarithmic axis from the power at or below ``low`` to the one at or above ``high``."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.recommendation import Demand
 from gpufeed.present import tables, words
 from gpufeed.present.charts.drawing import (
     BIT_RATE_LABEL,
@@ -25,28 +27,41 @@ from gpufeed.present.charts.drawing import (
     powers_of_ten,
     thinned,
     thinning_note,
+    x_at,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HEIGHT = 260
 _DEMAND_INK = "#A34700"
 
 
-def throughput(
+def throughput(measurement: Measurement, demand: Demand | None) -> Drawing:
+    """Measured bytes/s over concurrency, the band the GPUs ask for, and the network card's rated speed.
+
+    The lines under the title say how many GPUs this feeds and from which concurrency on, what was the limit, and what
+    the measurement is a measurement of.
+    """
+    asked = demand.read_bytes_per_s if demand else None
+    network = measurement.conditions.network_bytes_per_s
+    ceilings = {text("limit.network-card"): network} if network else {}
+    steps = [
+        (record.concurrency, record.bytes_per_s)
+        for record in measurement.sweep or measurement.records
+        if record.op == "read" and record.concurrency and record.bytes_per_s
+    ]
+    return _throughput(steps, asked, ceilings, tables.findings(measurement, demand), tables.sweep(measurement, demand))
+
+
+def _throughput(
     steps: Sequence[tuple[int, float]],
     demand: Quantity | None,
-    *,
-    ceilings: Mapping[str, float] | None = None,
-    notes: Sequence[str] = (),
+    ceilings: Mapping[str, float],
+    notes: Sequence[str],
+    twin: pd.DataFrame,
 ) -> Drawing:
-    """Measured bytes/s over concurrency, the band the GPUs ask for, and ceilings such as the network card's.
-
-    ``steps`` are (concurrency, bytes/s) of a sweep, ``ceilings`` bytes/s by name, ``notes`` lines under the title: the
-    concurrency from which the GPUs are fed, how many are, and what the measurement is a measurement of.
-    """
-    ceilings = ceilings or {}
-    rows: Rows = [
-        {"concurrency": concurrency, "rate": rate, "label": words.rate(rate)} for concurrency, rate in steps if rate > 0
-    ]
+    rows: Rows = [{"concurrency": n, "rate": rate, "label": words.rate(rate)} for n, rate in sorted(steps)]
     drawn = [row["rate"] for row in rows] + list(ceilings.values())
     if demand is not None:
         drawn += [bound for bound in (demand.low, demand.value, demand.high) if bound > 0]
@@ -88,7 +103,7 @@ def throughput(
     )
     listed = "; ".join(f"{row['concurrency']}: {row['label']}" for row in rows)
     asked = text("chart.throughput.demand", demand=words.quantity(demand))
-    return Drawing(chart, ". ".join([title, *notes, listed, asked]), tables.sweep(steps, demand))
+    return Drawing(chart, ". ".join([title, *notes, listed, asked]), twin)
 
 
 def _rate_axis(side: Literal["left", "right"], label: str, ticks: Sequence[float]) -> alt.Axis:
@@ -99,12 +114,12 @@ def _rate_axis(side: Literal["left", "right"], label: str, ticks: Sequence[float
 def _band(demand: Quantity, y: dict[str, Any]) -> list[Any]:
     row = alt.Chart(data([{"low": demand.low, "value": demand.value, "high": demand.high}]))
     return [
-        row.mark_rect(color=RED, opacity=0.16).encode(y=alt.Y("low", **y), y2="high"),
+        row.mark_rect(color=RED, opacity=0.16).encode(y=alt.Y("low", **y), y2=alt.Y2("high")),
         row.mark_rule(color=RED, strokeDash=[6, 4], strokeWidth=2).encode(y=alt.Y("value", **y)),
         row.mark_text(color=_DEMAND_INK, align="left", dy=-7, fontSize=11).encode(
-            x=alt.value(4),
+            x=x_at(4),
             y=alt.Y("value", **y),
-            text=alt.value(text("chart.throughput.demand", demand=words.network_rate(demand.value))),
+            text=alt.TextValue(text("chart.throughput.demand", demand=words.network_rate(demand.value))),
         ),
     ]
 
@@ -115,7 +130,7 @@ def _ceiling(name: str, rate: float, y: dict[str, Any]) -> Any:
     return alt.layer(
         row.mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=2).encode(y=alt.Y("rate", **y)),
         row.mark_text(color="#555555", align="left", dy=-7, fontSize=11).encode(
-            x=alt.value(4), y=alt.Y("rate", **y), text=alt.value(label)
+            x=x_at(4), y=alt.Y("rate", **y), text=alt.TextValue(label)
         ),
     )
 

@@ -24,6 +24,8 @@ from gpufeed.present.charts.drawing import (
     Rows,
     data,
     powers_of_ten,
+    x_at,
+    y_at,
 )
 
 _ROW_HEIGHT = 44
@@ -53,7 +55,7 @@ def supply_vs_demand(recommendation: Recommendation) -> Drawing:
     layers: list[Any] = [
         alt.Chart(data(known))
         .mark_rule(strokeWidth=3, color=INK, opacity=0.55)
-        .encode(x=alt.X("low", **x), x2="high", y=y),
+        .encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y),
         alt.Chart(data(known))
         .mark_point(filled=True, size=170, opacity=1, stroke=INK, strokeWidth=1)
         .encode(
@@ -64,7 +66,7 @@ def supply_vs_demand(recommendation: Recommendation) -> Drawing:
         ),
         alt.Chart(data(rows))
         .mark_text(align="left", dy=-15, fontSize=11, color=INK)
-        .encode(x=alt.value(4), y=y, text=alt.Text("label", type="nominal")),
+        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")),
     ]
     if demand is not None:
         layers = [*_demand_band(demand, x), *layers]
@@ -118,10 +120,10 @@ def _demand_band(demand: Quantity, x: dict[str, Any]) -> list[Any]:
     row: Rows = [{"low": demand.low, "value": demand.value, "high": demand.high}]
     band = alt.Chart(data(row))
     return [
-        band.mark_rect(color=RED, opacity=0.16).encode(x=alt.X("low", **x), x2="high"),
+        band.mark_rect(color=RED, opacity=0.16).encode(x=alt.X("low", **x), x2=alt.X2("high")),
         band.mark_rule(color=RED, strokeDash=[6, 4], strokeWidth=2).encode(x=alt.X("value", **x)),
         band.mark_text(color="#A34700", align="center", baseline="bottom", dy=-4, fontSize=11).encode(
-            x=alt.X("value", **x), y=alt.value(0), text=alt.value(text("chart.demand"))
+            x=alt.X("value", **x), y=y_at(0), text=alt.TextValue(text("chart.demand"))
         ),
     ]
 
@@ -163,7 +165,7 @@ def cost(recommendation: Recommendation) -> Drawing:
     said = (
         alt.Chart(data(labels))
         .mark_text(align="left", dy=-16, fontSize=11, color=INK)
-        .encode(x=alt.value(4), y=y, text=alt.Text("label", type="nominal"))
+        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal"))
     )
     title = text("chart.cost.title")
     chart = alt.layer(bars, said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
@@ -177,5 +179,5 @@ def _cost_parts(answer: OptionAnswer) -> dict[str, Quantity | None]:
 
 def _cost_label(answer: OptionAnswer) -> str:
     if answer.cost.total is not None:
-        return words.quantity(answer.cost.total)
+        return tables.amount(answer.cost.total, answer.cost)
     return text("chart.cost.not-priced", parts=tables.not_priced(answer))

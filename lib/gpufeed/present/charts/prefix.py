@@ -20,6 +20,7 @@ from gpufeed.present.charts.drawing import (
     Drawing,
     Rows,
     data,
+    x_at,
 )
 
 _HEIGHT = 110
@@ -67,9 +68,9 @@ def _histogram(rows: Rows, of: str, color: str, x: dict[str, Any], threshold: fl
         .mark_rect(color=color, stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("from", **x),
-            x2="to",
+            x2=alt.X2("to"),
             y=alt.Y(of, type="quantitative", axis=alt.Axis(title=text(f"column.{of}"), labelExpr=label, tickCount=4)),
-            y2="zero",
+            y2=alt.Y2("zero"),
         )
     )
     layers = [bars]
@@ -105,7 +106,7 @@ def by_prefix(profile: PrefixProfile) -> Drawing:
     said = (
         alt.Chart(data(rows))
         .mark_text(align="left", dy=-5, fontSize=11)
-        .encode(x=alt.value(4), y=y, text=alt.Text("label", type="nominal"))
+        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal"))
     )
     title = text("chart.prefixes.title")
     chart = alt.layer(bars, said).properties(width=WIDTH, height=alt.Step(_BAR_HEIGHT + 10), title=title)

@@ -1,0 +1,108 @@
+"""Pieces of a page: HTML that takes JupyterLab's colours, and summaries that need no widgets.
+
+Everything that comes from outside is escaped here, so that a panel cannot forget it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gpufeed.present.escape import escaped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LONGEST_SENTENCE = 1200
+
+# JupyterLab's own variables, with a fallback for pages that are not JupyterLab: light and dark both read.
+STYLE = """<style>
+.gpufeed { color: var(--jp-ui-font-color1, #222); font: 14px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); }
+.gpufeed h3 { margin: 14px 0 4px; font-size: 15px; }
+.gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
+.gpufeed .headline { font-size: 26px; line-height: 1.3; font-weight: 600; }
+.gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
+.gpufeed .note { color: var(--jp-ui-font-color2, #555); }
+.gpufeed .scroll { overflow-x: auto; }
+.gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
+.gpufeed th, .gpufeed td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
+  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; }
+.gpufeed th { font-weight: 600; }
+</style>"""
+
+
+class Pictured(Protocol):
+    """A chart, as far as a page needs to know it."""
+
+    @property
+    def image(self) -> str: ...
+
+    @property
+    def table(self) -> pd.DataFrame: ...
+
+
+def block(*parts: str) -> str:
+    return f'<div class="gpufeed">{"".join(parts)}</div>'
+
+
+def heading(title: str) -> str:
+    return f"<h3>{escape(title)}</h3>"
+
+
+def paragraph(sentence: str, style: str = "") -> str:
+    return f'<p class="{style}">{escaped(sentence, _LONGEST_SENTENCE)}</p>' if sentence else ""
+
+
+def alert(sentence: str) -> str:
+    """An error: read aloud at once by a screen reader."""
+    return f'<p class="error" role="alert">{escaped(sentence, _LONGEST_SENTENCE)}</p>' if sentence else ""
+
+
+def listed(sentences: list[str]) -> str:
+    items = "".join(f"<li>{escaped(sentence, _LONGEST_SENTENCE)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def table(rows: pd.DataFrame) -> str:
+    """A table of text; wide ones scroll inside themselves."""
+    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in rows.columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escaped(cell, _LONGEST_SENTENCE)}</td>' for cell in row)}</tr>"
+        for row in rows.itertuples(index=False)
+    )
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What a panel shows, without widgets: the form stored in a notebook and read on the web."""
+
+    parts: list[tuple[str, str | list[str] | pd.DataFrame]] = field(default_factory=list)  # (title, content)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        return {"text/plain": str(self), "text/html": self.html}
+
+    @property
+    def html(self) -> str:
+        shown = [STYLE]
+        for title, content in self.parts:
+            shown.append(heading(title) if title else "")
+            if isinstance(content, str):
+                shown.append(paragraph(content))
+            else:
+                shown.append(listed(content) if isinstance(content, list) else table(content))
+        return block(*shown)
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for title, content in self.parts:
+            lines += [title] if title else []
+            if isinstance(content, str):
+                lines.append(content)
+            elif isinstance(content, list):
+                lines += [f"- {sentence}" for sentence in content]
+            else:
+                lines += [" | ".join(content.columns)]
+                lines += [" | ".join(str(cell) for cell in row) for row in content.itertuples(index=False)]
+        return "\n".join(lines)

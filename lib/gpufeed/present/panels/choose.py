@@ -1,0 +1,135 @@
+"""Choose: enter the traits of a job, see where each kind of data belongs and why."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import traitlets
+
+from gpufeed import facts as facts_floor
+from gpufeed.facts.messages import text
+from gpufeed.model.advise import recommend
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present import charts, page, tables, words
+from gpufeed.present.page import Summary
+from gpufeed.present.panels.fields import Form
+from gpufeed.present.panels.panel import Panel, html, row
+
+
+class ChoosePanel(Panel):
+    """``workload`` and ``recommendation`` follow the widgets, such as ``form.widgets["instances"]``."""
+
+    workload = traitlets.Instance(Workload, allow_none=True)
+    recommendation = traitlets.Instance(Recommendation, allow_none=True)
+
+    def __init__(self, study: Any) -> None:
+        super().__init__(study)
+        self._facts = facts_floor.load()
+        # A change of a widget and the end of a scan may come at the same time, from two threads.
+        self._one_at_a_time = threading.RLock()
+        self.form = Form(self._facts, study.workload, self.refresh)
+        self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
+        self.children = [
+            self.form.main(),
+            self.form.more(),
+            self._error_line,
+            self._answer,
+            row(self._supply, self._cost),
+            self._details,
+        ]
+        for picture in (self._supply, self._cost):
+            picture.layout.width = "auto"
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the form and answer; what cannot be used is said, and the last answer stays."""
+        with self._one_at_a_time:
+            try:
+                workload = self.form.read()
+                recommendation = recommend(
+                    workload, self._facts, profile=self.study.profile, measurement=self.study.measurement
+                )
+                self._show(recommendation)
+            except Exception as error:  # noqa: BLE001 — shown in the panel; the next change is read again
+                self.error = error
+                return
+            self.error = None
+            self.study.workload, self.study.recommendation = workload, recommendation
+            self.workload, self.recommendation = workload, recommendation
+
+    def summary(self) -> Summary:
+        return summary(self.recommendation)
+
+    def _show(self, recommendation: Recommendation) -> None:
+        # Values first: they are there at once, the charts a moment later.
+        self._answer.value = page.block(
+            page.STYLE,
+            page.paragraph(headline(recommendation), "headline"),
+            page.paragraph(verdict(recommendation)),
+            page.listed(rule_sentences(recommendation)),
+            page.heading(text("panel.placements")),
+            page.table(tables.placements(recommendation)),
+        )
+        self._details.value = page.block(
+            page.heading(text("panel.options")),
+            page.table(tables.options(recommendation)),
+            page.heading(text("panel.costs")),
+            page.table(tables.costs(recommendation)),
+            page.heading(text("panel.warnings")) if recommendation.warnings else "",
+            page.listed(warnings(recommendation)),
+        )
+        self._supply.value = charts.supply_vs_demand(recommendation).image
+        self._cost.value = charts.cost(recommendation).image
+
+
+def headline(recommendation: Recommendation | None) -> str:
+    """The one number: how fed the GPUs are."""
+    fed = recommendation.fed if recommendation else None
+    return text("panel.headline", fed=words.quantity(fed))
+
+
+def verdict(recommendation: Recommendation) -> str:
+    """What the training reads go to, and what the published rule alone says."""
+    placement = recommendation.placements["training_reads"]
+    rule = recommendation.rule
+    said = text(
+        "panel.recommended",
+        option=tables.placed(placement),
+        decided_by=words.decided_by(placement.decided_by),
+        verdict=words.verdict(rule.verdict),
+        rule_option=words.option(rule.option),
+    )
+    if rule.also_allowed:
+        names = text("present.list-separator").join(words.option(option) for option in rule.also_allowed)
+        said += text("panel.also-allowed", options=names)
+    return said
+
+
+def rule_sentences(recommendation: Recommendation) -> list[str]:
+    """Each rule that fired, with its id, and what the source leaves open."""
+    rule = recommendation.rule
+    fired = [text("panel.rule", id=id_, sentence=words.rule(id_)) for id_ in rule.rules]
+    return fired + [words.gap(gap) for gap in rule.gaps]
+
+
+def warnings(recommendation: Recommendation) -> list[str]:
+    return [words.warning(warning) for warning in recommendation.warnings]
+
+
+def summary(recommendation: Recommendation | None) -> Summary:
+    """A recommendation as text and tables."""
+    if recommendation is None:
+        return Summary([("", text("panel.no-recommendation"))])
+    return Summary(
+        [
+            ("", headline(recommendation)),
+            ("", verdict(recommendation)),
+            (text("panel.rules"), rule_sentences(recommendation)),
+            (text("panel.placements"), tables.placements(recommendation)),
+            (text("panel.options"), tables.options(recommendation)),
+            (text("panel.costs"), tables.costs(recommendation)),
+            (text("panel.warnings"), warnings(recommendation)),
+        ]
+    )

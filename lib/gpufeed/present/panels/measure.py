@@ -1,0 +1,134 @@
+"""Measure: read a sample of real objects or files and see what it feeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import traitlets
+
+from gpufeed.facts.errors import InputError
+from gpufeed.facts.messages import text
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.recommendation import Demand
+from gpufeed.observe.probe import CONCURRENCY, SECONDS, probe
+from gpufeed.observe.runner import Control
+from gpufeed.observe.store import StoreOptions
+from gpufeed.present import charts, page, tables
+from gpufeed.present.page import Summary
+from gpufeed.present.panels.panel import WorkingPanel, button, entry, html, row
+
+
+class MeasurePanel(WorkingPanel):
+    """``measurement`` is the last result; ``start()`` and ``wait()`` do what the Probe button does."""
+
+    measurement = traitlets.Instance(Measurement, allow_none=True)
+
+    def __init__(self, study: Any, url: str = "", endpoint_url: str = "") -> None:
+        super().__init__(study, text("panel.probe"))
+        self.url = entry("panel.url-or-path", url)
+        self.endpoint = entry("panel.endpoint", endpoint_url)
+        self.anonymous = widgets.Checkbox(description=text("panel.anonymous"), indent=False)
+        self.concurrency = entry("panel.concurrency", ", ".join(map(str, CONCURRENCY)))
+        self.seconds = entry("panel.seconds", f"{SECONDS:g}")
+        self.file = entry("panel.file", "measurement.json")
+        self.save_button = button(text("panel.save"), "")
+        self.load_button = button(text("panel.load"), "")
+        self.save_button.on_click(lambda _: self._guarded(self.save))
+        self.load_button.on_click(lambda _: self._guarded(self.load))
+        self._answer, self._picture, self._details = html(), html(), html()
+        self.children = [
+            row(self.url, self.endpoint, self.concurrency, self.seconds, self.anonymous),
+            row(self.start_button, self.stop_button, self.progress_line),
+            self._error_line,
+            self._answer,
+            self._picture,
+            self._details,
+            row(self.file, self.save_button, self.load_button),
+        ]
+        self.measurement = study.measurement
+        self.refresh()
+
+    def work(self) -> Callable[[Control], Measurement]:
+        url, steps, seconds = self.url.value.strip(), _steps(self.concurrency.value), _seconds(self.seconds.value)
+        options = StoreOptions(endpoint_url=self.endpoint.value.strip() or None, anonymous=self.anonymous.value)
+        return lambda control: probe(url, options, concurrency=steps, seconds=seconds, control=control)
+
+    def show(self, result: Measurement) -> None:
+        """Show a measurement and keep it in the study."""
+        self.study.measurement = result
+        self.measurement = result
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw again, as after the workload changed."""
+        result = self.measurement
+        if result is None:
+            return
+        demand = demand_of(self.study)
+        said = [] if result.failure is None else [str(result.failure)]
+        self._answer.value = page.block(
+            page.STYLE,
+            page.alert(said[0]) if said else "",
+            page.listed([*tables.findings(result, demand), *map(str, result.warnings)]),
+        )
+        if result.read_bytes_per_s is None:
+            self._picture.value = self._details.value = ""
+            return
+        self._picture.value = charts.throughput(result, demand).image
+        self._details.value = page.block(page.heading(text("panel.sweep")), page.table(tables.sweep(result, demand)))
+
+    def save(self) -> Path:
+        """Write the measurement to the file named in the panel."""
+        if self.measurement is None:
+            raise InputError("panel.nothing-to-save")
+        path = Path(self.file.value.strip()).expanduser()
+        try:
+            path.write_text(json.dumps(self.measurement.to_json(), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError("panel.file-not-written", file=path, reason=error.strerror) from None
+        return path
+
+    def load(self) -> None:
+        """Show the measurement of the file named in the panel."""
+        path = Path(self.file.value.strip()).expanduser()
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError("panel.file-not-read", file=path, reason=error.strerror) from None
+        except ValueError:
+            raise InputError("panel.file-not-json", file=path) from None
+        self.show(Measurement.from_json(document))
+
+    def summary(self) -> Summary:
+        """Without a digit that changes from run to run."""
+        if self.measurement is None:
+            return Summary([("", text("panel.no-measurement"))])
+        parts: list[Any] = []
+        if self.measurement.failure is not None:
+            parts.append(("", str(self.measurement.failure)))
+        if self.measurement.conditions.same_machine:
+            parts.append(("", text("measure.same-machine")))
+        demand = demand_of(self.study)
+        return Summary([*parts, (text("panel.sweep"), tables.sweep(self.measurement, demand, digits=False))])
+
+
+def demand_of(study: Any) -> Demand | None:
+    return study.recommendation.demand if study.recommendation is not None else None
+
+
+def _steps(entered: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in entered.replace(",", " ").split())
+    except ValueError:
+        raise InputError("panel.not-concurrencies", entered=entered) from None
+
+
+def _seconds(entered: str) -> float:
+    try:
+        return float(entered)
+    except ValueError:
+        raise InputError("panel.not-seconds", entered=entered) from None

@@ -1,0 +1,63 @@
+"""The three panels on one page: what one of them finds, the others use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+import traitlets
+
+from gpufeed.facts.messages import text
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present import page
+from gpufeed.present.page import Summary
+from gpufeed.present.panels.choose import ChoosePanel, headline
+from gpufeed.present.panels.inspect import InspectPanel
+from gpufeed.present.panels.measure import MeasurePanel
+from gpufeed.present.panels.panel import Panel, html
+
+
+class StudioPanel(Panel):
+    """``choose``, ``inspect`` and ``measure`` side by side under the headline "GPUs fed: N %"."""
+
+    workload = traitlets.Instance(Workload, allow_none=True)
+    recommendation = traitlets.Instance(Recommendation, allow_none=True)
+    profile = traitlets.Instance(PrefixProfile, allow_none=True)
+    measurement = traitlets.Instance(Measurement, allow_none=True)
+
+    def __init__(self, study: Any, url: str = "", endpoint_url: str = "") -> None:
+        super().__init__(study)
+        self.choose = ChoosePanel(study)
+        self.inspect = InspectPanel(study, url, endpoint_url)
+        self.measure = MeasurePanel(study, url, endpoint_url)
+        self._headline = html()
+        tabs = widgets.Tab([self.choose, self.inspect, self.measure], layout=widgets.Layout(width="100%"))
+        for index, name in enumerate(("panel.choose", "panel.inspect", "panel.measure")):
+            tabs.set_title(index, text(name))
+        self.tabs = tabs
+        self.children = [self._headline, tabs]
+        for panel, name in (
+            (self.choose, "workload"),
+            (self.choose, "recommendation"),
+            (self.inspect, "profile"),
+            (self.measure, "measurement"),
+        ):
+            traitlets.dlink((panel, name), (self, name))
+        for panel in (self.choose, self.inspect, self.measure):
+            traitlets.dlink((panel, "error"), (self, "error"))
+        self.choose.observe(self._recommended, names="recommendation")
+        self.inspect.observe(lambda _: self.choose.refresh(), names="profile")
+        self.measure.observe(lambda _: self.choose.refresh(), names="measurement")
+        self._recommended()
+
+    def summary(self) -> Summary:
+        parts = [part for panel in (self.choose, self.inspect, self.measure) for part in panel.summary().parts]
+        return Summary(parts)
+
+    def _recommended(self, _: Any = None) -> None:
+        self._headline.value = page.block(page.STYLE, page.paragraph(headline(self.recommendation), "headline"))
+        self.inspect.refresh()
+        self.measure.refresh()
