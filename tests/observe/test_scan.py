@@ -10,10 +10,12 @@ from listing_endpoint import error_xml, listing, page_xml, replaying
 
 from gpufeed.facts.errors import InputError
 from gpufeed.model.profile import PrefixProfile
+from gpufeed.observe import ranges
 from gpufeed.observe import scan as module
 from gpufeed.observe.runner import Control, Run
 from gpufeed.observe.scan import scan
 from gpufeed.observe.store import StoreOptions
+from gpufeed.sample import sample_objects
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -44,6 +46,7 @@ def layouts():
     yield "one folder", [f"d/{n}.bin" for n in range(3100)]
     yield "mixed", [f"d/big/{n}" for n in range(2500)] + [f"d/{n}" for n in range(30)] + ["d//", "d//x", "d/big", "d/"]
     yield "random", ["d/" + "".join(rng.choice("ab/😀 +%") for _ in range(rng.randint(1, 12))) for _ in range(4000)]
+    yield "large and tiny", [f"d/{c}/{n}" for c in "a~" for n in range(1800)] + [f"d/f{n}/{n}" for n in range(300)]
     yield "one child below another", [f"d/a/b/c/{n}" for n in range(2200)] + ["d/zz", "d/a/zz", "d/a/b/zz"]
 
 
@@ -81,6 +84,20 @@ def test_a_scan_is_exact_whatever_the_listing_order(serve):
     assert result.profile == profile_of(keys, "d/")
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_splits_of_splits_lose_nothing_and_count_nothing_twice(serve, monkeypatch, seed):
+    """The same decisions as on millions of keys, on pages of ten."""
+    for name, value in {"FULL_PAGE": 10, "KEYS_PER_CHILD": 1 + seed % 4, "SAMPLE": 2}.items():
+        monkeypatch.setattr(ranges, name, value)
+    rng = random.Random(seed)
+    names = ["a", "b", "é", "😀", " ", "%2F", ""]
+    keys = {"d/" + "/".join(rng.choice(names) for _ in range(rng.randint(1, 5))) + str(n % 40) for n in range(600)}
+    result = scanned(serve(listing(sorted(keys), page_size=10)), "s3://example-train/d/", concurrency=3)
+    assert result.complete
+    assert result.keys == len(keys)
+    assert result.profile == profile_of(keys, "d/")
+
+
 def test_large_sub_prefixes_are_listed_apart_and_no_page_twice(serve):
     keys = [f"d/{c}/{n:04d}" for c in "abcde" for n in range(2000)]
     endpoint = serve(listing(keys))
@@ -97,6 +114,24 @@ def test_small_folders_are_listed_flat(serve):
     result = scanned(endpoint, "s3://example-train/d/")
     assert result.requests == len(endpoint.asked) == 5
     assert result.profile.objects == 5000
+
+
+def test_one_large_folder_before_many_tiny_ones_does_not_cost_a_request_each(serve):
+    keys = [f"d/a/{n:04d}" for n in range(1500)] + [f"d/f{n:04d}/x" for n in range(3000)] + [f"d/{n}" for n in range(9)]
+    endpoint = serve(listing(keys))
+    result = scanned(endpoint, "s3://example-train/d/")
+    assert result.complete
+    assert result.profile == profile_of(keys, "d/")
+    # First page, split, sixteen sampled folders, then flat to the end: four more pages.
+    assert result.requests == len(endpoint.asked) == 1 + 1 + 16 + 4
+
+
+def test_many_large_folders_are_all_listed_apart(serve):
+    keys = [f"d/c{c:02d}/{n:03d}" for c in range(40) for n in range(300)]
+    endpoint = serve(listing(keys))
+    result = scanned(endpoint, "s3://example-train/d/")
+    assert result.profile == profile_of(keys, "d/")
+    assert result.requests == len(endpoint.asked) == 1 + 1 + 40
 
 
 def test_a_prefix_is_a_plain_string_prefix(serve):
@@ -315,6 +350,15 @@ def test_archived_objects_and_tiering_are_pointed_out(serve):
     result = scanned(serve(replaying([{"Contents": rows}])), "s3://example-train/a/")
     assert result.to_json()["not_readable_now"] == {"objects": 1, "bytes": 5}
     assert [warning.message_id for warning in result.warnings] == ["scan.archived", "scan.intelligent-tiering"]
+
+
+def test_the_sample_of_the_embedded_server_is_counted_exactly(demo_environment):
+    objects = list(sample_objects())
+    for url, prefix in zip(demo_environment.urls, ("", *demo_environment.prefixes), strict=True):
+        result = scan(url, options=StoreOptions(demo_environment.endpoint_url))
+        below = [item.size for item in objects if item.key.startswith(prefix)]
+        assert result.complete
+        assert (result.profile.objects, result.profile.bytes) == (len(below), sum(below))
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,7 @@
 
 A scan is a set of key ranges, each with a committed cursor.  It starts as one range: the prefix, listed flat.  When the
 first page shows that sub-prefixes hold many keys each, the rest of the range is listed as its sub-prefixes, in
-parallel; when they are small it stays flat, since a request per tiny folder costs more than it gains.  This holds on
-any store, whatever order it lists in: nothing rests on comparing keys.
+parallel; when they are small it stays flat (:mod:`gpufeed.observe.ranges`).
 
 Workers fetch and parse; one thread commits pages, so a page counts whole or not at all, and Stop never waits for the
 network.
@@ -25,6 +24,7 @@ from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.observe.pages import Page
+from gpufeed.observe.ranges import Range, Split, sampled, splitting_pays
 from gpufeed.observe.runner import Control
 from gpufeed.observe.store import (
     TRANSIENT_KINDS,
@@ -37,11 +37,6 @@ from gpufeed.observe.store import (
     parse_url,
     problem,
 )
-
-# Splitting pays when a full page shows this many keys per sub-prefix: at worst four times the requests of a flat
-# listing, done `concurrency` at a time.  A page that one sub-prefix fills costs nothing to split.
-FULL_PAGE = 1000
-KEYS_PER_CHILD = 250
 
 RETRIES = 6
 RETRIES_OF_THE_UNKNOWN = 1  # an address that never answered is more likely wrong than busy
@@ -58,35 +53,6 @@ class Sentence:
 
     def __str__(self) -> str:
         return text(self.message_id, **self.parameters)
-
-
-@dataclass(slots=True)
-class Range:
-    """Keys under ``prefix`` still to list.  ``token`` is the committed cursor: every page before it is in the profile.
-
-    With ``delimiter`` the range lists what lies directly there and becomes a range per sub-prefix.  ``skip`` holds keys
-    of the range that are in the profile already.  ``fallback`` is where to go on when the store refuses to split.
-    """
-
-    prefix: str
-    delimiter: bool = False
-    token: str | None = None
-    last_key: str | None = None
-    pages: int = 0
-    retries: int = 0
-    skip: frozenset[str] = frozenset()
-    fallback: Range | None = None
-    seen: set[int] = field(default_factory=set)
-
-    def to_json(self) -> dict[str, Any]:
-        """What a later scan needs to go on from here."""
-        return {
-            "prefix": self.prefix,
-            "delimiter": self.delimiter,
-            "token": self.token,
-            "last_key": self.last_key,
-            "skip": sorted(self.skip),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +144,7 @@ class _Scan:
         self.delayed: list[tuple[float, int, Range]] = []
         self.flying: dict[int, Range] = {}
         self.unfinished: list[Range] = []
+        self.undecided: list[Split] = []
         self.reason: Sentence | GpufeedError | None = None
         self.failure: GpufeedError | None = None
         self.ended = False
@@ -258,28 +225,44 @@ class _Scan:
         self.pages += 1
         item.pages += 1
         item.retries = 0
-        item.fallback = None
-        page = listed.page
-        if item.skip and len(page):
-            page = page.only([key not in item.skip for key in page.keys])
-        if not self._add(item, page, last=not listed.truncated):
-            return
-        children = [Range(prefix, skip=_below(item.skip, prefix)) for prefix in listed.common_prefixes]
-        if any(not child.prefix.startswith(item.prefix) or child.prefix == item.prefix for child in children):
+        if any(not name.startswith(item.prefix) or name == item.prefix for name in listed.common_prefixes):
             self._end(Sentence("scan.bad-split", {"url": self.place.url}), item)
             return
-        self.waiting.extend(children)
-        if not listed.truncated:
+        if not self._add(item, item.new_in(listed.page), last=not listed.truncated):
             return
-        if listed.token is None:
+        if listed.truncated and listed.token is None:
             self._end(Sentence("scan.token-missing", {"url": self.place.url}), item)
             return
-        item.seen.add(hash(listed.token))
-        item.token = listed.token
-        if self._splitting_pays(item, listed.page):
-            skip = item.skip | frozenset(listed.page.keys)
-            item = Range(item.prefix, delimiter=True, skip=skip, fallback=item)
-        self.waiting.append(item)
+        if listed.token is not None:
+            item.seen.add(hash(listed.token))
+            item.token = listed.token
+        self._go_on(item, listed)
+        self._judge(item, len(listed.page))
+
+    def _go_on(self, item: Range, listed: Listed) -> None:
+        """Queue what follows from a committed page: sub-prefixes, and the rest of the range, split where that pays."""
+        rest = [item] if listed.truncated else []
+        flat, item.flat = item.flat, None
+        children = [item.child(name) for name in listed.common_prefixes]
+        if flat is not None and (sample := sampled(children)):
+            split = Split(flat, sample, [child for child in children if child not in sample] + rest, listed.page.keys)
+            self.undecided.append(split)
+            self.waiting.extend(sample)
+            return
+        self.waiting.extend(children)
+        busy = len(self.waiting) + len(self.flying) >= self.concurrency
+        if rest and self.limit is None and splitting_pays(item, listed.page, busy):
+            rest = [item.split(listed.page)]
+        self.waiting.extend(rest)
+
+    def _judge(self, item: Range, keys: int) -> None:
+        """Count the first answer of a sampled sub-prefix; after the last one, list its siblings apart or stay flat."""
+        for split in self.undecided:
+            if split.answered_by(item, keys):
+                if split.decided:
+                    self.undecided.remove(split)
+                    self.waiting.extend(split.rest if split.pays else [split.flat_rest()])
+                return
 
     def _add(self, item: Range, page: Page, last: bool) -> bool:
         """Add a page to the profile; False when the limit ended the scan."""
@@ -297,22 +280,10 @@ class _Scan:
             return False
         return True
 
-    def _splitting_pays(self, item: Range, page: Page) -> bool:
-        if item.delimiter or item.pages != 1 or self.limit is not None or len(page) < FULL_PAGE:
-            return False
-        start = len(item.prefix)
-        children = {key[:end] if (end := key.find("/", start) + 1) else "" for key in page.keys}
-        if "" in children:
-            return False
-        if len(children) == 1:
-            return True
-        idle = len(self.waiting) + len(self.flying) < self.concurrency
-        return idle and len(page) >= KEYS_PER_CHILD * len(children)
-
     def _failed(self, item: Range, error: Exception) -> None:
         kind = kind_of(error)
-        if kind == "denied" and item.fallback is not None:
-            self.waiting.append(item.fallback)  # a policy may allow the flat listing alone
+        if kind == "denied" and item.flat is not None:
+            self.waiting.append(item.flat)  # a policy may allow the flat listing alone
             return
         most = RETRIES if self.pages or kind != "unreachable" else RETRIES_OF_THE_UNKNOWN
         if kind in TRANSIENT_KINDS and item.retries < most:
@@ -327,6 +298,7 @@ class _Scan:
             self.failure = self.failure or problem(error, replace(self.place, prefix=item.prefix))
             self.reason = self.reason or self.failure
             self.unfinished.append(item)
+            self._judge(item, 0)
             return
         self.failure = failure
         self._end(failure, item)
@@ -341,6 +313,7 @@ class _Scan:
 
     def _result(self, seconds: float) -> ScanResult:
         left = [*self.unfinished, *self.flying.values(), *(entry[2] for entry in self.delayed), *self.waiting]
+        left += [item for split in self.undecided for item in split.rest]
         return ScanResult(
             place=self.place,
             profile=self.profile,
@@ -370,7 +343,3 @@ class _Scan:
         if self.retries:
             found.append(Sentence("scan.retried", {"retries": self.retries}))
         return found
-
-
-def _below(keys: frozenset[str], prefix: str) -> frozenset[str]:
-    return frozenset(key for key in keys if key.startswith(prefix)) if keys else keys
