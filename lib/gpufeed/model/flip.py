@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from gpufeed.facts import Facts
 from gpufeed.model.advise import recommend
@@ -48,14 +49,14 @@ def flip_points(
 
     now = {role: plan.placements[role].option for role in ROLES}
 
-    def options_of(workload: Workload) -> Mapping[str, str]:
-        other = recommend(workload, facts, profile=profile, measurement=measurement)
+    def options_at(trait: _Trait, value: float) -> Mapping[str, str]:
+        other = recommend(trait.set_to(value), facts, profile=profile, measurement=measurement)
         return {role: other.placements[role].option for role in ROLES}
 
     for trait in _traits(plan, profile):
         searched[trait.name] = (trait.low, trait.high)
         for factor in (1 / STEP, STEP):
-            found += _on_one_side(trait, factor, now, lambda value, trait=trait: options_of(trait.set_to(value)))
+            found += _on_one_side(trait, factor, now, partial(options_at, trait))
     return found, searched
 
 
@@ -70,11 +71,15 @@ def _on_one_side(trait: _Trait, factor: float, now: Mapping[str, str], options_a
         options = options_at(value)
         for role in [role for role in waiting if options[role] != waiting[role]]:
             same = waiting.pop(role)
-            at = _bisect(before, value, trait.whole, lambda x, role=role, same=same: options_at(x)[role] == same)
+            at = _bisect(before, value, trait.whole, partial(_keeps, options_at, role, same))
             yield FlipPoint(trait.name, trait.now, at, role, options_at(at)[role])
         if not waiting:
             return
         before = value
+
+
+def _keeps(options_at: _OptionsAt, role: str, option: str, value: float) -> bool:
+    return options_at(value)[role] == option
 
 
 def _outwards(trait: _Trait, factor: float) -> Iterator[float]:

@@ -137,7 +137,8 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     no second copy), or that the region does not have.  A type that cannot reach the opens/s is still offered, since
     none may: the supply then says that metadata operations bind.
     """
-    allowed_types = facts.regions[region].get_value("fsx_deployment_types")
+    # A Region without an entry here has no known restriction, and no prices either.
+    allowed_types = facts.regions[region].get_value("fsx_deployment_types") if region in facts.regions else None
     found: list[tuple[bool, float, str, float]] = []
     for name, section in facts.fsx.items():
         if not section.get_value("s3_link") or not section.get_value("replicated"):

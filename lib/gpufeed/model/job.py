@@ -30,6 +30,11 @@ class Job:
     run: Run
 
 
+def currency_of(region: str, facts: Facts) -> str:
+    """The currency of a Region's price list; a Region without an entry here is taken for one that bills in USD."""
+    return str(facts.regions[region].get_value("currency")) if region in facts.regions else "USD"
+
+
 def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> tuple[Job, list[Caveat]]:
     asked = demand(workload, facts, profile)
     warnings: list[Caveat] = []
@@ -104,7 +109,7 @@ def _run(
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
     return Run(
         region=region,
-        currency=facts.regions[region].get_value("currency"),
+        currency=currency_of(region, facts),
         hours=hours,
         dataset_bytes=dataset,
         objects=float(objects),

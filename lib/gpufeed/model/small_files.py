@@ -194,6 +194,11 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
     return None if retrieval is None else gets + retrieval * gib
 
 
+def listing_cost(requests: int, region: str, facts: Facts) -> Quantity | None:
+    """Money for ListObjectsV2 requests on S3 Standard; None when not priced."""
+    return requests_price(S3, "list", Quantity.exact(float(requests)), region, facts)
+
+
 def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPlan | None:
     """Shards of the advised size, but at least one for each reader, so that none of them idles.
 

@@ -32,6 +32,12 @@ class StoreOptions:
     anonymous: bool = False
     requester_pays: bool = False
 
+    @property
+    def on_aws(self) -> bool:
+        """Whether requests go to AWS itself, which alone charges AWS's prices."""
+        custom = self.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return not custom or "amazonaws." in custom
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -90,8 +96,7 @@ def connect(options: StoreOptions, connections: int = 16) -> Any:
     }
     if options.anonymous:
         settings["signature_version"] = UNSIGNED
-    custom = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if custom and "amazonaws." not in custom:
+    if not options.on_aws:
         settings["s3"] = {"addressing_style": "path"}  # other stores rarely have a name per bucket
     try:
         client = boto3.session.Session().client(

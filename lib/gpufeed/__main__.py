@@ -1,0 +1,7 @@
+"""``python -m gpufeed``."""
+
+import sys
+
+from gpufeed.cli import main
+
+sys.exit(main())

@@ -1,0 +1,242 @@
+"""The same calls from a shell, for nodes without Jupyter and for checks.
+
+Results go to standard output, progress and messages to standard error.  Exit 0: done.  1: the question has no good
+answer.  2: wrong input.  Never a traceback, never a secret.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from gpufeed import __version__
+from gpufeed.facts import load
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.messages import text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    wants_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        parsed = _parser().parse_args(arguments)
+        command: Callable[[argparse.Namespace], int] = parsed.command
+        return command(parsed)
+    except GpufeedError as error:
+        return _say_error(str(error), error.message_id, error.exit_code, wants_json)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader went away, as `head` does; what is left unsaid must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("GPUFEED_DEBUG"):
+            raise
+        return _say_error(text("shell.bug", kind=type(error).__name__), "shell.bug", 1, wants_json)
+
+
+def _say_error(sentence: str, message_id: str, exit_code: int, wants_json: bool) -> int:
+    if wants_json:
+        _print_json({"error": {"id": message_id, "text": sentence}})
+    _say(sentence)
+    return exit_code
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, as every other error does."""
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        raise InputError("shell.usage", reason=message, command=command)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="gpufeed", description=text("shell.description"))
+    parser.add_argument("--version", action="version", version=__version__, help=text("shell.option.version"))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    recommend = commands.add_parser("recommend", help=text("shell.recommend"))
+    recommend.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    recommend.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
+    recommend.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
+    recommend.set_defaults(command=_recommend)
+
+    scan = commands.add_parser("scan", help=text("shell.scan"))
+    scan.add_argument("url", metavar="s3://bucket/prefix", help=text("shell.option.url"))
+    _store_options(scan)
+    scan.add_argument("--concurrency", type=int, default=16, metavar="N", help=text("shell.option.concurrency"))
+    scan.add_argument("--limit", type=int, metavar="KEYS", help=text("shell.option.limit"))
+    scan.set_defaults(command=_scan)
+
+    probe = commands.add_parser("probe", help=text("shell.probe"))
+    probe.add_argument("target", metavar="s3://bucket/prefix|PATH", help=text("shell.option.target"))
+    _store_options(probe)
+    probe.add_argument("--concurrency", metavar="1,4,16,…", help=text("shell.option.sweep"))
+    probe.add_argument("--seconds", type=float, metavar="S", help=text("shell.option.seconds"))
+    probe.add_argument("--budget", type=float, metavar="USD", help=text("shell.option.budget"))
+    probe.set_defaults(command=_probe)
+
+    demo = commands.add_parser("demo", help=text("shell.demo"))
+    demo.add_argument("--port", type=int, metavar="N", help=text("shell.option.port"))
+    demo.set_defaults(command=_demo)
+
+    for command in (recommend, scan, probe):
+        command.add_argument("--json", action="store_true", help=text("shell.option.json"))
+    return parser
+
+
+def _store_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--endpoint-url", metavar="U", help=text("shell.option.endpoint"))
+    parser.add_argument("--region", metavar="R", help=text("shell.option.region"))
+    parser.add_argument("--anonymous", action="store_true", help=text("shell.option.anonymous"))
+    parser.add_argument("--requester-pays", action="store_true", help=text("shell.option.requester-pays"))
+
+
+def _recommend(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.advise import recommend
+    from gpufeed.model.flip import flip_points
+    from gpufeed.model.measurement import Measurement
+    from gpufeed.model.profile import PrefixProfile
+    from gpufeed.model.workload import Workload
+    from gpufeed.observe.documents import read_json, read_toml
+    from gpufeed.present import contract, plain
+
+    facts = load()
+    workload = Workload.from_mapping(read_toml(arguments.workload), facts)
+    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
+    measurement = Measurement.from_json(read_json(arguments.measurement)) if arguments.measurement else None
+    plan = recommend(workload, facts, profile=profile, measurement=measurement)
+    if arguments.json:
+        flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
+        _print_json(contract.recommendation(plan, facts, flips, searched))
+    else:
+        print("\n".join(plain.recommendation(plan)))
+    return 0
+
+
+def _store(arguments: argparse.Namespace) -> Any:
+    from gpufeed.observe.store import StoreOptions
+
+    return StoreOptions(
+        endpoint_url=arguments.endpoint_url,
+        region=arguments.region,
+        anonymous=arguments.anonymous,
+        requester_pays=arguments.requester_pays,
+    )
+
+
+def _scan(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.job import DEFAULT_REGION, currency_of
+    from gpufeed.model.small_files import listing_cost, small_files
+    from gpufeed.observe.runner import Run, run_in_foreground
+    from gpufeed.observe.scan import scan
+    from gpufeed.present import contract, plain
+
+    facts, options = load(), _store(arguments)
+
+    def work(control: Any) -> Any:
+        return scan(
+            arguments.url,
+            options=options,
+            concurrency=arguments.concurrency,
+            limit=arguments.limit,
+            control=control,
+        )
+
+    result = run_in_foreground(Run(work, on_progress=_show_progress, interval=0.5))
+    _end_progress()
+    region = arguments.region or DEFAULT_REGION
+    found = small_files(result.profile, facts, concurrency=arguments.concurrency, region=region)
+    if arguments.json:
+        document = result.to_json() | contract.small_files(found)
+        # Only AWS charges AWS's prices.
+        cost = listing_cost(result.requests, region, facts) if options.on_aws else None
+        document["listing"]["cost"] = None if cost is None else cost.value
+        _print_json(document)
+    else:
+        print("\n".join(plain.scan(result, found, currency_of(region, facts))))
+    if result.incomplete_because is not None:
+        _say(str(result.incomplete_because))
+    for warning in result.warnings:
+        _say(str(warning))
+    reached_limit = getattr(result.incomplete_because, "message_id", None) == "scan.limit"
+    return 0 if result.complete or reached_limit else 1
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    from gpufeed.observe import probe as probing
+    from gpufeed.observe.runner import Run, run_in_foreground
+    from gpufeed.present import plain
+
+    options = _store(arguments)
+
+    def work(control: Any) -> Any:
+        return probing.probe(
+            arguments.target,
+            options,
+            concurrency=_sweep(arguments.concurrency) or probing.CONCURRENCY,
+            seconds=probing.SECONDS if arguments.seconds is None else arguments.seconds,
+            budget=arguments.budget,
+            control=control,
+        )
+
+    measured = run_in_foreground(Run(work, on_progress=_show_progress, interval=0.5))
+    _end_progress()
+    if arguments.json:
+        _print_json(measured.to_json())
+    else:
+        print("\n".join(plain.measurement(measured)))
+    if measured.failure is not None:
+        _say(str(measured.failure))
+    for warning in measured.warnings:
+        _say(str(warning))
+    return 0 if measured.status == "ok" else 1
+
+
+def _sweep(stated: str | None) -> tuple[int, ...]:
+    if stated is None:
+        return ()
+    try:
+        return tuple(int(number) for number in stated.split(","))
+    except ValueError:
+        raise InputError("shell.not-numbers", value=stated) from None
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from gpufeed.demo import serve
+
+    return serve(arguments.port)
+
+
+def _show_progress(progress: Any) -> None:
+    """One line on a terminal, rewritten; silent where nobody watches."""
+    if not sys.stderr.isatty():
+        return
+    from gpufeed.present import words
+
+    left = "" if progress.seconds_left is None else text("shell.left", seconds=words.duration(progress.seconds_left))
+    rate = words.number(progress.rate)
+    line = progress.message or text("shell.progress", done=words.count(progress.done), rate=rate, left=left)
+    print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The JSON of the shell contract: the numbers the panels show, ids in English, sentences in the language in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.recommendation import (
+    CheckpointStall,
+    Cost,
+    Demand,
+    FlipPoint,
+    OptionAnswer,
+    Placement,
+    Recommendation,
+)
+from gpufeed.model.small_files import OptionVerdict, SmallFiles
+from gpufeed.present import words
+
+
+def ranged(quantity: Quantity | None) -> dict[str, float | None] | None:
+    """``{low, value, high}``, or null for what is not known."""
+    return None if quantity is None else quantity.to_json()
+
+
+def recommendation(
+    plan: Recommendation,
+    facts: Facts,
+    flip_points: Sequence[FlipPoint],
+    searched: Mapping[str, tuple[float, float]],
+) -> dict[str, Any]:
+    """What ``gpufeed recommend --json`` prints."""
+    rule = plan.rule
+    return {
+        "recommended": plan.recommended,
+        "fed": ranged(plan.fed),
+        "rule": {
+            "option": rule.option,
+            "also_allowed": list(rule.also_allowed),
+            "rules": list(rule.rules),
+            "verdict": rule.verdict,
+            "triggers": list(rule.triggers),
+            "gaps": [{"id": gap, "text": words.gap(gap)} for gap in rule.gaps],
+        },
+        "placements": {role: _placement(placed) for role, placed in plan.placements.items()},
+        "options": [_option(answer) for answer in plan.options],
+        "demand": _demand(plan.demand),
+        "gpu_hour_price": ranged(plan.gpu_hour_price),
+        "flip_points": [
+            {"trait": f.trait, "now": f.now, "at": f.at, "role": f.role, "option": f.option} for f in flip_points
+        ],
+        "searched": {trait: list(bounds) for trait, bounds in searched.items()},
+        "warnings": [words.warning(warning) for warning in plan.warnings],
+        "facts_as_of": {
+            file: {"oldest": age.oldest, "newest": age.newest, "undated": age.undated}
+            for file, age in facts.as_of().items()
+        },
+        "region": plan.region,
+        "currency": plan.currency,
+    }
+
+
+def _placement(placed: Placement) -> dict[str, Any]:
+    measured = None
+    if placed.measured_used_as is not None:
+        measured = {"option": placed.measured, "used_as": placed.measured_used_as}
+    document: dict[str, Any] = {
+        "option": placed.option,
+        "backed_by": placed.backed_by,
+        "configuration": dict(placed.configuration),
+        "decided_by": placed.decided_by,
+        "opinions": {"rule": {"option": placed.rule}, "model": {"option": placed.model}, "measured": measured},
+        "reasons": [words.reason(reason) for reason in placed.reasons],
+    }
+    if placed.role == "checkpoints":
+        document |= {"mode": placed.mode, "interval": placed.interval}
+    if placed.role == "scratch":
+        document["delete_when"] = placed.delete_when and text(f"delete-when.{placed.delete_when}")
+    return document
+
+
+def _option(answer: OptionAnswer) -> dict[str, Any]:
+    return {
+        "option": answer.option,
+        "verdict": answer.verdict,
+        "reasons": [{"id": r.id, "text": words.reason(r), "source": r.source} for r in answer.reasons],
+        "configuration": dict(answer.supply.configuration),
+        "read_bytes_per_s": ranged(answer.supply.read_bytes_per_s),
+        "limited_by": words.limit(answer.supply.limited_by),
+        "limited_by_id": answer.supply.limited_by,
+        "fed": ranged(answer.fed),
+        "checkpoint_stall": _stall(answer.stall),
+        "cost": _cost(answer.cost),
+    }
+
+
+def _stall(stall: CheckpointStall) -> dict[str, Any]:
+    return {
+        "save_seconds": ranged(stall.save_seconds),
+        "stall_seconds": ranged(stall.stall_seconds),
+        "share": ranged(stall.share),
+        "interval": stall.interval,
+        "best_interval": stall.best_interval,
+        "fits_interval": stall.fits_interval,
+        "restore_seconds": ranged(stall.restore_seconds),
+    }
+
+
+def _cost(cost: Cost) -> dict[str, Any]:
+    return {
+        "storage_per_month": ranged(cost.storage_per_month),
+        "storage": ranged(cost.storage),
+        "requests": ranged(cost.requests),
+        "idle_gpu": ranged(cost.idle_gpu),
+        "total": ranged(cost.total),
+        "beyond_base": ranged(cost.beyond_base),
+        "not_priced": list(cost.not_priced),
+    }
+
+
+def _demand(demand: Demand) -> dict[str, Any]:
+    return {
+        "accelerators": demand.accelerators,
+        "read_bytes_per_s": ranged(demand.read_bytes_per_s),
+        "read_requests_per_s": ranged(demand.read_requests_per_s),
+        "samples_per_s": ranged(demand.samples_per_s),
+        "tokens_per_s_per_accelerator": ranged(demand.tokens_per_s_per_accelerator),
+        "request_bytes": ranged(demand.request_bytes),
+        "object_bytes": ranged(demand.object_bytes),
+        "in_flight": demand.in_flight,
+        "checkpoint_bytes": ranged(demand.checkpoint_bytes),
+        "checkpoint_write_bytes_per_s": ranged(demand.checkpoint_write_bytes_per_s),
+        "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
+        "mean_time_to_failure": ranged(demand.mean_time_to_failure),
+        "steps": [words.step(step) for step in demand.steps],
+    }
+
+
+def small_files(found: SmallFiles | None) -> dict[str, Any]:
+    """The ``small_files``, ``per_option`` and ``shard_plan`` keys of a scan."""
+    if found is None:
+        nothing = {"problem": False, "threshold_bytes": None, "share_of_objects": None, "share_of_bytes": None}
+        return {
+            "small_files": nothing | {"reason": text("small-files.nothing")},
+            "per_option": [],
+            "shard_plan": None,
+        }
+    headline, plan = found.headline, found.shard_plan
+    return {
+        "small_files": {
+            "problem": headline.problem,
+            "threshold_bytes": headline.threshold_bytes.value,
+            "threshold_bytes_range": ranged(headline.threshold_bytes),
+            "share_of_objects": found.share_of_objects,
+            "share_of_bytes": found.share_of_bytes,
+            "concurrency": found.concurrency,
+            "reason": text(f"small-files.{headline.reason}"),
+        },
+        "per_option": [_verdict(verdict) for verdict in found.per_option],
+        "shard_plan": None
+        if plan is None
+        else {
+            "shard_bytes": plan.shard_bytes,
+            "shards": plan.shards,
+            "objects_per_shard": plan.objects_per_shard,
+            "requests_before": plan.requests_before,
+            "requests_after": plan.requests_after,
+        },
+    }
+
+
+def _verdict(verdict: OptionVerdict) -> dict[str, Any]:
+    return {
+        "option": verdict.option,
+        "problem": verdict.problem,
+        "threshold_bytes": verdict.threshold_bytes.value,
+        "epoch_seconds": None if verdict.epoch_seconds is None else verdict.epoch_seconds.value,
+        "epoch_seconds_range": ranged(verdict.epoch_seconds),
+        "requests": verdict.requests,
+        "request_cost": None if verdict.request_cost is None else verdict.request_cost.value,
+        "latency_share": ranged(verdict.latency_share),
+        "limited_by": words.limit(verdict.limited_by),
+        "reason": text(f"small-files.{verdict.reason}"),
+    }

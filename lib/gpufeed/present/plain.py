@@ -1,0 +1,152 @@
+"""Answers as lines of plain text, for a shell: nothing here needs pandas, altair or Jupyter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.small_files import SmallFiles
+from gpufeed.present import words
+from gpufeed.present.escape import visible
+
+
+def recommendation(plan: Recommendation) -> list[str]:
+    """The plan: what is recommended, by which rule, per role and per option, then what to know."""
+    return list(_recommendation(plan))
+
+
+def _recommendation(plan: Recommendation) -> Iterator[str]:
+    separator = text("present.list-separator")
+    rule, demand = plan.rule, plan.demand
+    yield text(
+        "shell.plan.recommended",
+        option=words.option(plan.recommended),
+        verdict=words.decided_by(plan.placements["training_reads"].decided_by),
+        fed=words.quantity_range(plan.fed),
+    )
+    yield text(
+        "shell.plan.rule",
+        option=words.option(rule.option),
+        verdict=words.verdict(rule.verdict),
+        also=separator.join(words.option(option) for option in rule.also_allowed) or text("present.none"),
+        rules=separator.join(rule.rules),
+    )
+    yield text(
+        "shell.plan.demand",
+        rate=words.quantity_range(demand.read_bytes_per_s),
+        requests=words.quantity_range(demand.read_requests_per_s),
+    )
+    for gap in rule.gaps:
+        yield f"  {words.gap(gap)}"
+    for placed in plan.placements.values():
+        yield text(
+            "shell.plan.placement",
+            role=words.role(placed.role),
+            option=words.option(placed.option),
+            decided=words.decided_by(placed.decided_by),
+        )
+        if placed.configuration:
+            yield "  " + separator.join(words.setting(name, value) for name, value in placed.configuration.items())
+        for reason in placed.reasons:
+            yield f"  {words.reason(reason)}"
+    for answer in plan.options:
+        yield text(
+            "shell.plan.option",
+            option=words.option(answer.option),
+            verdict=words.verdict(answer.verdict),
+            rate=words.quantity(answer.supply.read_bytes_per_s),
+            fed=words.quantity(answer.fed),
+            cost=_money(answer.cost.beyond_base, answer.cost.currency),
+        )
+        for reason in answer.reasons:
+            yield f"  {words.reason(reason)}"
+    for warning in plan.warnings:
+        yield f"! {words.warning(warning)}"
+
+
+def scan(result: Any, found: SmallFiles | None, currency: str) -> list[str]:
+    """A scan (``observe.scan.ScanResult``) with its small-file verdict."""
+    return list(_scan(result, found, currency))
+
+
+def _scan(result: Any, found: SmallFiles | None, currency: str) -> Iterator[str]:
+    profile = result.profile
+    if result.incomplete_because is not None:
+        yield text("shell.scan.partial", reason=str(result.incomplete_because))
+    if result.answered:
+        yield text(
+            "shell.scan.total",
+            url=visible(result.place.url),
+            objects=words.count(profile.objects),
+            bytes=words.size(profile.bytes),
+            markers=words.count(profile.folder_markers),
+            zero=words.count(profile.zero_byte_objects),
+        )
+        yield text(
+            "shell.scan.sizes",
+            median=words.size(profile.median),
+            p95=words.size(profile.size_quantile(0.95)),
+            max=words.size(profile.max_bytes),
+        )
+    listing = result.listing
+    yield text(
+        "shell.scan.listing",
+        requests=words.count(listing["requests"]),
+        seconds=words.duration(listing["seconds"]),
+        rate=words.per_second(listing["keys_per_s"], "objects"),
+    )
+    if found is not None:
+        yield from _small_files(found, currency)
+
+
+def _small_files(found: SmallFiles, currency: str) -> Iterator[str]:
+    yield text(
+        "shell.scan.verdict",
+        reason=text(f"small-files.{found.headline.reason}"),
+        threshold=words.size(found.headline.threshold_bytes.value),
+        share=words.share(found.share_of_objects),
+    )
+    for verdict in found.per_option:
+        yield "  " + text(
+            "shell.scan.option",
+            option=words.option(verdict.option),
+            seconds=words.quantity(verdict.epoch_seconds),
+            cost=_money(verdict.request_cost, currency),
+            reason=text(f"small-files.{verdict.reason}"),
+        )
+    plan = found.shard_plan
+    if plan is not None:
+        yield text(
+            "shell.scan.shards",
+            shards=words.count(plan.shards),
+            bytes=words.size(plan.shard_bytes),
+            after=words.count(plan.requests_after),
+            before=words.count(plan.requests_before),
+        )
+
+
+def measurement(measured: Measurement) -> list[str]:
+    """A measurement, one line per step of the sweep."""
+    lines = [
+        text(
+            "shell.probe.step",
+            concurrency=words.count(record.concurrency),
+            rate=words.network_rate(record.bytes_per_s),
+            requests=words.per_second(record.ops_per_s, "requests"),
+            p50=words.duration(record.p50),
+            p99=words.duration(record.p99),
+            errors=words.count(record.errors),
+        )
+        for record in measured.sweep or measured.records
+    ]
+    if measured.records:
+        lines.append(text("shell.probe.limit", limit=text(f"measure.limited-by.{measured.limited_by}")))
+    return lines
+
+
+def _money(amount: Quantity | None, currency: str) -> str:
+    return words.money(None if amount is None else amount.value, currency)
