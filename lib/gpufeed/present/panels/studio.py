@@ -51,6 +51,9 @@ class StudioPanel(Panel):
         self.choose.observe(self._recommended, names="recommendation")
         self.inspect.observe(lambda _: self.choose.refresh(), names="profile")
         self.measure.observe(lambda _: self.choose.refresh(), names="measurement")
+        # Only what is seen is drawn: a chart that nobody looks at would make each change slow.
+        self._stale: set[Panel] = set()
+        tabs.observe(lambda _: self._redraw(), names="selected_index")
         self._recommended()
 
     def summary(self) -> Summary:
@@ -59,5 +62,11 @@ class StudioPanel(Panel):
 
     def _recommended(self, _: Any = None) -> None:
         self._headline.value = page.block(page.STYLE, page.paragraph(headline(self.recommendation), "headline"))
-        self.inspect.refresh()
-        self.measure.refresh()
+        self._stale = {self.inspect, self.measure}
+        self._redraw()
+
+    def _redraw(self) -> None:
+        seen = self.tabs.children[self.tabs.selected_index or 0]
+        if seen in self._stale:
+            self._stale.discard(seen)
+            seen.refresh()
