@@ -52,7 +52,7 @@ class Ledger:
     prices: RequestPrices
     attempts: int  # a request is sent at most this often
     spent: float = 0.0
-    requests: int = 0
+    requests: int = 0  # sent, repeats and lists included
     refused: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -75,7 +75,6 @@ class Ledger:
         """Give back what the request did not need."""
         with self._lock:
             self.spent -= (self.attempts - attempts) * self._cost(nbytes)
-            self.requests += attempts
 
     def _cost(self, nbytes: int) -> float:
         return self.prices.get + nbytes * self.prices.byte

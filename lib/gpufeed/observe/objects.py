@@ -10,17 +10,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from gpufeed.facts.errors import GpufeedError
+from typing import Any, NamedTuple
 
 RETRIES = 3
 REQUEST_SECONDS = 30.0
 FIRST_BACKOFF = 0.1  # [s], doubled at each retry
-CREDENTIAL_LIFE = timedelta(minutes=5)  # asked again after this, so that a chain that refreshes is followed
+CREDENTIAL_LIFE = timedelta(minutes=15)  # asked again five minutes before, so that a chain that refreshes is followed
 THROTTLED = frozenset({429, 503})
+SIGNED_OUT = frozenset({"ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([A-Za-z0-9]{1,64})</Code>")
@@ -31,7 +29,10 @@ Keys = tuple[str, str, str | None]  # access key, secret key, session token
 
 
 class RequestFailed(Exception):
-    """A request that failed after its retries: missing, denied, region, throttled, unreachable, server or key."""
+    """A request that failed after its retries.
+
+    ``kind``: missing, denied, signed-out, region, throttled, unreachable, server or key.
+    """
 
     def __init__(self, kind: str, code: str, retries: int, throttled: int) -> None:
         super().__init__(kind, code)
@@ -41,8 +42,7 @@ class RequestFailed(Exception):
         self.throttled = throttled
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """One successful request: bytes received, repeats it took, and how many of those followed a 503 or 429."""
 
     nbytes: int
@@ -72,7 +72,7 @@ class Objects:
     ) -> None:
         """``keys`` is called when credentials are needed, and again when they may have changed.
 
-        ``timeout`` [s] bounds one request; ``retries`` is how often a request that failed is asked again.
+        ``timeout`` [s] bounds one request; one that failed sooner is asked again up to ``retries`` times.
         """
         import obstore
         from obstore.store import S3Store
@@ -90,6 +90,7 @@ class Objects:
             config["credential_provider"] = _provider(keys)
         self._obstore = obstore
         self._retries = retries
+        self._timeout = timeout
         self._store = S3Store(
             bucket,
             client_options={
@@ -144,13 +145,14 @@ class Objects:
         if not readable(key):
             raise RequestFailed("key", "", 0, 0)
         retries = throttled = 0
+        began = time.monotonic()
         while True:
             try:
                 return Reply(request(), retries, throttled)
             except Exception as error:  # noqa: BLE001 — obstore raises built-in and own types; all are sorted below
                 kind, code, again = _sort(error)
                 throttled += kind == "throttled"
-                if not again or retries == self._retries:
+                if not again or retries == self._retries or time.monotonic() - began > self._timeout:
                     raise RequestFailed(kind, code, retries, throttled) from None
                 time.sleep(FIRST_BACKOFF * 2**retries)
                 retries += 1
@@ -158,8 +160,6 @@ class Objects:
 
 def _sort(error: Exception) -> tuple[str, str, bool]:
     """Kind of failure, S3 error code (or status), and whether asking again can help."""
-    if isinstance(error, GpufeedError):
-        raise error
     text = str(error)
     found = _CODE.search(text)
     status = _STATUS.search(text)
@@ -167,11 +167,13 @@ def _sort(error: Exception) -> tuple[str, str, bool]:
     number = int(status.group(1)) if status else 0
     if isinstance(error, FileNotFoundError):
         return "missing", code, False
-    if type(error).__name__ in {"PermissionDeniedError", "UnauthenticatedError"} or number in {401, 403}:
+    if type(error).__name__ == "UnauthenticatedError" or number == 401 or code in SIGNED_OUT:
+        return "signed-out", code, False
+    if type(error).__name__ == "PermissionDeniedError" or number == 403:
         return "denied", code, False
     if isinstance(error, ValueError):
         return "key", code, False
-    if number in {301, 307} or code == "AuthorizationHeaderMalformed":
+    if "configured region" in text or number in {301, 307} or code == "AuthorizationHeaderMalformed":
         return "region", code, False
     if number in THROTTLED:
         return "throttled", code, True

@@ -91,7 +91,16 @@ def probe(
     conditions = replace(
         conditions, requests_sent=ledger.requests, cost=None if prices is None else max(ledger.spent, 0.0)
     )
-    return _measurement(source, tuple(sweep), failures, conditions, stopped=control.stopping.is_set(), ledger=ledger)
+    complete = len(sweep) == len(concurrency)
+    return _measurement(
+        source,
+        tuple(sweep),
+        failures,
+        conditions,
+        complete=complete,
+        stopped=control.stopping.is_set(),
+        ledger=ledger,
+    )
 
 
 def _prices(source: Target) -> RequestPrices | None:
@@ -120,6 +129,7 @@ def _measurement(
     failures: Counter[str],
     conditions: Conditions,
     *,
+    complete: bool,
     stopped: bool,
     ledger: Ledger,
 ) -> Measurement:
@@ -128,8 +138,8 @@ def _measurement(
         if failures:
             kind = failures.most_common(1)[0][0]
             return _nothing("failed", Note(f"probe.failed.{kind}", {"target": source.name}), conditions)
-        why = "probe.budget-too-small" if ledger.refused else "probe.stopped-early"
-        return _nothing("no-measurement", Note(why, {"target": source.name}), conditions)
+        why = "budget-too-small" if ledger.refused else "stopped-early" if stopped else "too-short"
+        return _nothing("no-measurement", Note(f"probe.{why}", {"target": source.name}), conditions)
     limit = limited_by(best, sorted(sweep, key=lambda record: record.concurrency or 0), conditions)
     warnings = [*_warnings(source, best, sweep, failures, limit)]
     if ledger.refused:
@@ -138,7 +148,7 @@ def _measurement(
         warnings.append(Note("probe.stopped"))
     return Measurement(
         tool="gpufeed",
-        status="partial" if stopped or ledger.refused else "ok",
+        status="ok" if complete and not stopped and not ledger.refused else "partial",
         records=(best,),
         limited_by=limit,
         warnings=tuple(warnings),

@@ -36,6 +36,7 @@ class _Worker:
         self.latency = Histogram()
         self.slices = [0] * SLICES  # bytes
         self.requests = self.retries = self.throttled = 0
+        self.attempts = 0  # warm-up included
         self.failures: Counter[str] = Counter()
         self.cpu = 0.0
 
@@ -69,11 +70,17 @@ class Step:
         cpu = time.process_time() - cpu
         lasted = min(max(time.perf_counter() - self._begin, 0.0), self._seconds)
         self._over.set()
-        give_up = time.perf_counter() + GIVE_UP_SECONDS
-        for thread in threads:
-            # After a stop nobody waits for a request that hangs; otherwise the next step must not start beside it.
-            thread.join(max(give_up - time.perf_counter(), 0.0) if self._control.stopping.is_set() else None)
+        self._join(threads)
         return self._record(workers, lasted, cpu, at)
+
+    def _join(self, threads: list[threading.Thread]) -> None:
+        """The next step must not start beside requests of this one; after a stop nobody waits for one that hangs."""
+        give_up = float("inf")
+        for thread in threads:
+            while thread.is_alive() and time.perf_counter() < give_up:
+                thread.join(TICK)
+                if self._control.stopping.is_set():
+                    give_up = min(give_up, time.perf_counter() + GIVE_UP_SECONDS)
 
     def _wait_until(
         self, moment: float, threads: list[threading.Thread], started: float, before: float, total: float
@@ -87,10 +94,11 @@ class Step:
         units, read, ledger = self._source.units, self._source.read, self._ledger
         stopping, over, order = self._control.stopping, self._over, self._order
         begin, per_slice = self._begin, self._seconds / SLICES
+        paid = ledger.budget is not None
         clock, cpu_began = time.perf_counter, None
         while not over.is_set() and not stopping.is_set():
             unit = units[next(order) % len(units)]
-            if not ledger.reserve(unit.length):
+            if paid and not ledger.reserve(unit.length):
                 break
             asked = clock()
             if cpu_began is None and asked >= begin:
@@ -98,14 +106,18 @@ class Step:
             try:
                 reply = read(unit)
             except RequestFailed as error:
-                ledger.settle(unit.length, 1 + error.retries)
+                worker.attempts += 1 + error.retries
+                if paid:
+                    ledger.settle(unit.length, 1 + error.retries)
                 worker.failures[error.kind] += 1
                 worker.throttled += error.throttled
                 worker.retries += error.retries
                 if not worker.requests and worker.failures.total() > RETRIES:
                     break  # a client that only fails stops asking
                 continue
-            ledger.settle(unit.length, 1 + reply.retries)
+            worker.attempts += 1 + reply.retries
+            if paid:
+                ledger.settle(unit.length, 1 + reply.retries)
             now = clock()
             place = int((now - begin) / per_slice) if now >= begin else -1
             if 0 <= place < SLICES:
@@ -121,6 +133,7 @@ class Step:
         source = self._source
         for worker in workers:
             self.failures.update(worker.failures)
+            self._ledger.requests += worker.attempts
         slices = [sum(worker.slices[n] for worker in workers) for n in range(SLICES)]
         requests, nbytes = sum(worker.requests for worker in workers), sum(slices)
         latency = merged(worker.latency for worker in workers)
