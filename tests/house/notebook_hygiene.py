@@ -42,8 +42,8 @@ BUCKET_FORMS = [
 def problems(notebook: dict[str, Any]) -> list[str]:
     """Every reason to refuse this notebook, each with the number of its cell (counted from 1)."""
     found = [f"notebook metadata: {key} changes from run to run" for key in _unstable(notebook)]
-    for number, cell in enumerate(notebook["cells"], 1):
-        found += [f"cell {number}: {problem}" for problem in _cell_problems(cell)]
+    for number, (cell, count) in enumerate(_counted(notebook), 1):
+        found += [f"cell {number}: {problem}" for problem in _cell_problems(cell, count)]
     return found
 
 
@@ -56,13 +56,13 @@ def cleaned(notebook: dict[str, Any]) -> dict[str, Any]:
     for key in _unstable(result):
         del result["metadata"][key]
     result["metadata"]["language_info"] = dict(LANGUAGE)
-    for cell in result["cells"]:
+    for cell, count in _counted(result):
         cell["metadata"] = {key: value for key, value in cell["metadata"].items() if key == "tags"}
         if cell["cell_type"] == "code":
-            cell["execution_count"] = None
+            cell["execution_count"] = count
             cell["outputs"] = _joined(output for output in cell["outputs"] if not list(_leaks(_texts(output))))
             for output in cell["outputs"]:
-                _settle(output)
+                _settle(output, count)
     return result
 
 
@@ -88,15 +88,28 @@ def _unstable(notebook: dict[str, Any]) -> list[str]:
     return [key for key in metadata if key != "kernelspec" and (key, metadata[key]) != ("language_info", LANGUAGE)]
 
 
-def _cell_problems(cell: dict[str, Any]) -> Iterator[str]:
+def _counted(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int | None]]:
+    """Each cell with the run count it has after one run from the top: the same on every machine.
+
+    No count at all would be simpler, but nbval takes such a cell for one that never ran and compares nothing.
+    """
+    count = 0
+    for cell in notebook["cells"]:
+        runs = cell["cell_type"] == "code" and bool(_text(cell["source"]).strip())
+        count += runs
+        yield cell, count if runs else None
+
+
+def _cell_problems(cell: dict[str, Any], count: int | None) -> Iterator[str]:
     if "execution" in cell["metadata"]:
         yield "execution times in its metadata"
     yield from _leaks([_text(cell["source"])])
     if cell["cell_type"] != "code":
         return
     outputs = cell["outputs"]
-    if cell["execution_count"] is not None or any(output.get("execution_count") is not None for output in outputs):
-        yield "a run count"
+    counts = {cell["execution_count"], *(output.get("execution_count", count) for output in outputs)}
+    if counts != {count}:
+        yield f"a run count that is not {count}, its place from the top"
     for output in outputs:
         if output["output_type"] == "error":
             yield f"a stored error: {output['ename']}"
@@ -139,9 +152,9 @@ def _joined(outputs: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
     return result
 
 
-def _settle(output: dict[str, Any]) -> None:
+def _settle(output: dict[str, Any], count: int | None) -> None:
     if "execution_count" in output:
-        output["execution_count"] = None
+        output["execution_count"] = count
     if WIDGET_VIEW in output.get("data", {}):
         output["data"][WIDGET_VIEW]["model_id"] = ""
 

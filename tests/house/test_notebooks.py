@@ -20,9 +20,9 @@ def read(path: Path) -> dict[str, Any]:
     return notebook
 
 
-def notebook(source: str = "", **output: Any) -> dict[str, Any]:
+def notebook(source: str = "shown", **output: Any) -> dict[str, Any]:
     outputs = [{"output_type": "display_data", "metadata": {}, "data": {}} | output] if output else []
-    cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "source": source, "outputs": outputs}
+    cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": outputs}
     return {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -30,7 +30,7 @@ def test_case_064_is_refused_for_each_of_its_faults() -> None:
     assert problems(read(DIRTY)) == [
         "notebook metadata: widgets changes from run to run",
         "cell 1: execution times in its metadata",
-        "cell 1: a run count",
+        "cell 1: a run count that is not 1, its place from the top",
         "cell 1: the view of a widget that is gone",
         "cell 1: a bucket's name: acme-secret-project",
     ]
@@ -98,6 +98,15 @@ def test_what_only_looks_like_a_leak_passes(source: str) -> None:
 def test_a_stored_error_is_refused_and_cleaning_does_not_hide_it() -> None:
     failed = notebook(output_type="error", ename="KeyError", evalue="'x'", traceback=[])
     assert problems(failed) == problems(cleaned(failed)) == ["cell 1: a stored error: KeyError"]
+
+
+def test_a_run_count_is_the_cells_place_or_nbval_would_compare_nothing() -> None:
+    [cell] = notebook("6 * 7")["cells"]
+    prose = {"cell_type": "markdown", "metadata": {}, "source": "words"}
+    never_run = {**cell, "execution_count": None}
+    three = notebook() | {"cells": [cell, prose, never_run]}
+    assert problems(three) == ["cell 3: a run count that is not 2, its place from the top"]
+    assert [cell.get("execution_count") for cell in cleaned(three)["cells"]] == [1, None, 2]
 
 
 def test_printed_text_is_stored_in_one_piece() -> None:
