@@ -14,7 +14,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
-from gpufeed.model.supply import small_threshold, supply
+from gpufeed.model.supply import calibrated, small_threshold, supply
 
 
 def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
@@ -59,13 +59,15 @@ def _configuration(job: Job) -> fsx.Configuration | None:
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:
     """A deciding measurement replaces the model's rate; any other on the same option replaces the request time."""
-    if measurement is None:
+    if measurement is None or given.read_bytes_per_s is None:
         return given
     used_as = measurement.used_as(given.option, job.load.object_bytes.value, job.load.nodes)
     rate = measurement.read_bytes_per_s
-    if used_as != "decision" or rate is None:
-        return given
-    return replace(given, read_bytes_per_s=Quantity.exact(rate, "bytes/s", "measured"), limited_by="measured")
+    if used_as == "decision" and rate is not None:
+        return replace(given, read_bytes_per_s=Quantity.exact(rate, "bytes/s", "measured"), limited_by="measured")
+    if used_as == "calibration" and (alone := measurement.least_queued) is not None:
+        return calibrated(given, *alone, job.facts)
+    return given
 
 
 def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:

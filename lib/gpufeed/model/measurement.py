@@ -16,7 +16,7 @@ T = TypeVar("T")
 SCHEMA_VERSION = 1
 TOOLS = (
     "gpufeed", "fio", "warp", "elbencho", "mlperf-storage", "dd", "aws-cli", "cloudwatch", "nvidia-smi", "dcgm",
-    "pytorch-profiler",
+    "pytorch-profiler", "s3-benchmark",
 )  # fmt: skip
 STATUSES = ("ok", "partial", "failed", "no-measurement")
 LIMITS = ("storage", "client", "network", "unknown")
@@ -72,7 +72,9 @@ class Record:
     @property
     def trustworthy(self) -> bool:
         """Few enough requests failed that the rate says something."""
-        return bool(self.requests) and (self.errors or 0) <= MOST_ERRORS * ((self.requests or 0) + (self.errors or 0))
+        if self.requests is None:  # not every tool says how many there were
+            return bool(self.bytes_per_s) and not self.errors
+        return self.requests > 0 and (self.errors or 0) <= MOST_ERRORS * (self.requests + (self.errors or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,31 @@ class Measurement:
     def read_requests_per_s(self) -> float | None:
         return _total(record.ops_per_s for record in self.records if record.op == "read")
 
+    @property
+    def option(self) -> str | None:
+        """The option that was measured: as stated, else as the address of the target tells; None: not known."""
+        if self.conditions.option is not None:
+            return self.conditions.option
+        targets = {record.target for record in self.records}
+        if len(targets) != 1 or not (target := targets.pop()) or not target.startswith("s3://"):
+            return None
+        bucket = target.removeprefix("s3://").partition("/")[0]
+        return "s3-express-one-zone" if bucket.endswith("--x-s3") else "s3-standard"
+
+    @property
+    def least_queued(self) -> tuple[float, float] | None:
+        """(bytes of a request, median seconds) of the read step with the fewest in flight; None if none has both."""
+        steps = [
+            (record.concurrency or 1, record.request_bytes or record.object_bytes, record.p50)
+            for record in self.sweep or self.records
+            if record.op == "read" and record.trustworthy
+        ]
+        timed = [(in_flight, size, p50) for in_flight, size, p50 in steps if size and p50]
+        if not timed:
+            return None
+        _, size, p50 = min(timed)
+        return size, p50
+
     def used_as(self, option: str, object_bytes: float | None, nodes: int) -> str:
         """ "decision", "calibration" or "shown-only": what this may be for a question about ``option``.
 
@@ -126,12 +153,11 @@ class Measurement:
         """
         reads = [record for record in self.records if record.op == "read" and record.bytes_per_s]
         memory = self.conditions.same_machine or any(record.cache == "warm" for record in reads)
-        if not reads or memory or self.conditions.option not in (None, option):
+        if not reads or memory or self.option != option:
             return "shown-only"
         decides = (
             self.status == "ok"
             and self.limited_by != "client"
-            and self.conditions.option == option
             and sum(record.nodes or 1 for record in reads) == nodes
             and all(_decides(record, object_bytes) for record in reads)
         )

@@ -30,7 +30,7 @@ def used_as(measurement: Measurement | None, reads: str, job: Job) -> str | None
     """What a measurement was good for: of the option it was taken on, or where that is not known of the chosen one."""
     if measurement is None or measurement.read_bytes_per_s is None:
         return None
-    taken_on = measurement.conditions.option or reads
+    taken_on = measurement.option or reads
     return measurement.used_as(taken_on, job.load.object_bytes.value, job.load.nodes)
 
 
@@ -48,7 +48,7 @@ def training_reads(
         decided_by = "measured"
     reasons = [Reason(f"rule-{rule.verdict}", {"option": rule.option})]
     if used_as == "decision" and measurement is not None:
-        reasons.append(Reason("measured-decides", {"option": measurement.conditions.option}))
+        reasons.append(Reason("measured-decides", {"option": measurement.option}))
     elif option != rule.option:
         reasons.append(Reason("model-beats-rule", {"option": option, "rule": rule.option}))
     return Placement(
@@ -59,7 +59,7 @@ def training_reads(
         decided_by=decided_by,
         rule=rule.option,
         model=option if job.demand.read_bytes_per_s is not None else None,
-        measured=None if measurement is None else measurement.conditions.option,
+        measured=None if measurement is None else measurement.option,
         measured_used_as=used_as,
         reasons=tuple(reasons),
     )

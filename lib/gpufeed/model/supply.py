@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpufeed.facts import Facts
@@ -51,6 +51,28 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
+
+
+#: Ceilings that one request's time sets.
+_BY_TIME = ("request-latency", "mount-threads")
+
+
+def calibrated(given: Supply, request_bytes: float, seconds: float, facts: Facts) -> Supply:
+    """The same supply with the time of one request as it was measured.
+
+    ``seconds`` is the median time of a request of ``request_bytes`` with few others beside it.  What it was slower or
+    faster than the model's own middle, requests of any size are taken to be.
+    """
+    chosen = facts.options[S3 if given.option == MOUNTPOINT else given.option]
+    size = Quantity.exact(request_bytes, "bytes")
+    modelled = formulas.request_seconds(size, chosen.known("first_byte_latency"), chosen.known("per_request_read"))
+    factor = modelled.value / seconds
+    limits = {
+        name: Quantity.exact(limit.value * factor, limit.unit, "measured") if name in _BY_TIME else limit
+        for name, limit in given.limits.items()
+    }
+    read = least(*limits.values()).named("bytes/s")
+    return replace(given, limits=limits, read_bytes_per_s=read, limited_by=min(limits, key=lambda n: limits[n].value))
 
 
 def small_threshold(option: str, facts: Facts) -> Quantity:

@@ -1,0 +1,144 @@
+"""What the GPUs ask for, worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.demand import demand
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Demand
+from gpufeed.model.workload import Workload
+
+
+def asked(profile: PrefixProfile | None = None, **traits: Any) -> Demand:
+    least = {"task": "pretraining", "instances": 2, "instance_type": "p5.48xlarge"}
+    return demand(Workload.from_mapping(least | traits, load()), load(), profile)
+
+
+def test_sixteen_h100_on_unet3d_ask_for_51_gigabytes_per_second() -> None:
+    found = asked(preset="mlperf-unet3d")
+    # 16 accelerators × 7 samples / 0.323 s × 146,600,628 bytes
+    assert found.samples_per_s is not None and found.samples_per_s.value == pytest.approx(16 * 7 / 0.323)
+    assert found.read_bytes_per_s is not None
+    assert found.read_bytes_per_s.value == pytest.approx(16 * 7 / 0.323 * 146_600_628)
+    assert found.read_bytes_per_s.basis == "published"
+    assert found.read_bytes_per_s.sources == {"mlperf-storage-v1.0"}
+
+
+def test_large_objects_are_read_in_parts_of_eight_mebibytes() -> None:
+    found = asked(preset="mlperf-unet3d")
+    assert found.request_bytes is not None and found.request_bytes.value == 8 * 2**20
+    assert found.read_requests_per_s is not None and found.read_bytes_per_s is not None
+    assert found.read_requests_per_s.value == pytest.approx(found.read_bytes_per_s.value / (8 * 2**20))
+
+
+def test_one_file_per_image_is_one_request_per_image() -> None:
+    found = asked(preset="image-classification", samples_per_second_per_accelerator=1000)
+    assert found.read_requests_per_s is not None and found.read_requests_per_s.value == pytest.approx(16_000)
+
+
+def test_the_layout_that_is_stated_beats_the_mean_size_of_the_preset() -> None:
+    found = asked(
+        preset="image-classification",
+        samples_per_second_per_accelerator=1000,
+        dataset_bytes=150e9,
+        objects=1_000_000,
+    )
+    # 150 GB in a million files: 150,000 bytes each.
+    assert found.read_bytes_per_s is not None
+    assert found.read_bytes_per_s.value == pytest.approx(16 * 1000 * 150_000)
+
+
+def test_a_profile_of_the_prefix_beats_the_stated_layout() -> None:
+    profile = PrefixProfile()
+    profile.add_many(["a.jpg", "b.jpg"], [30_000, 50_000], ["STANDARD", "STANDARD"])
+    found = asked(
+        profile,
+        preset="image-classification",
+        samples_per_second_per_accelerator=1000,
+        dataset_bytes=150e9,
+        objects=1_000_000,
+    )
+    assert found.object_bytes is not None and found.object_bytes.value == 40_000
+    assert found.object_bytes.basis == "measured"
+
+
+def test_random_reads_inside_large_files_are_as_small_as_stated() -> None:
+    found = asked(preset="llm-text", reads="random", request_bytes=32_768, samples_per_second_per_accelerator=2)
+    # 16 accelerators × 2 sequences/s × 8,192 tokens × 4 bytes = 1,048,576 bytes/s in reads of 32 KiB
+    assert found.read_requests_per_s is not None and found.read_requests_per_s.value == pytest.approx(32.0)
+
+
+def test_tokens_per_second_follow_from_published_utilisation() -> None:
+    found = asked(model_parameters=8.03e9, sequence_length=8192)
+    tokens = found.tokens_per_s_per_accelerator
+    assert tokens is not None
+    # 0.4105 × 989e12 / (6 × 8.03e9 + attention); width/layers 110: layers (8.03e9/(12×110²))^(1/3) = 38.1
+    layers = (8.03e9 / (12 * 110**2)) ** (1 / 3)
+    assert tokens.value == pytest.approx(0.4105 * 989e12 / (6 * 8.03e9 + 12 * 110 * layers**2 * 8192))
+    # torchtitan reports 5,762 to 6,514 on 8 to 128 H100: inside the range.
+    assert tokens.low < 5762 and tokens.high > 6514
+
+
+def test_a_mixture_of_experts_is_counted_by_its_active_parameters() -> None:
+    dense, sparse = asked(model_parameters=37e9), asked(model_parameters=671e9, active_parameters=37e9)
+    assert dense.tokens_per_s_per_accelerator == sparse.tokens_per_s_per_accelerator
+    assert sparse.checkpoint_bytes is not None and sparse.checkpoint_bytes.value == pytest.approx(14 * 671e9)
+
+
+def test_video_has_no_published_rate_and_says_so() -> None:
+    found = asked(preset="video")
+    assert found.read_bytes_per_s is None and found.read_requests_per_s is None
+    assert "no-sample-rate" in [warning.id for warning in found.warnings]
+
+
+def test_a_rate_scaled_to_another_accelerator_is_assumed_and_wide() -> None:
+    found = asked(preset="mlperf-unet3d", instance_type="p6-b300.48xlarge")
+    assert found.samples_per_s is not None and found.samples_per_s.basis == "assumed"
+    assert found.samples_per_s.high >= 2 * found.samples_per_s.value
+    assert "scaled-rate" in [warning.id for warning in found.warnings]
+
+
+def test_a_synchronous_save_must_fit_the_tolerated_share_of_the_interval() -> None:
+    found = asked(checkpoint_bytes=1e12, checkpoint_interval=2000, stall_tolerance=0.05)
+    # 1 TB within 5 % of 2,000 s
+    assert found.checkpoint_write_bytes_per_s is not None
+    assert found.checkpoint_write_bytes_per_s.value == pytest.approx(1e10)
+
+
+def test_an_asynchronous_save_has_the_whole_interval() -> None:
+    found = asked(checkpoint_bytes=1e12, checkpoint_interval=2000, checkpoint_mode="async")
+    assert found.checkpoint_write_bytes_per_s is not None
+    assert found.checkpoint_write_bytes_per_s.value == pytest.approx(5e8)
+
+
+def test_a_restore_target_asks_for_a_rate() -> None:
+    found = asked(checkpoint_bytes=1e12, restore_target=100)
+    assert found.restore_bytes_per_s is not None and found.restore_bytes_per_s.value == pytest.approx(1e10)
+
+
+def test_the_time_between_failures_falls_with_the_number_of_nodes() -> None:
+    found = asked(instances=128)
+    # 6.5 failures per 1,000 node-days on 128 nodes: 1.2019 days; published extremes 23.7 and 2.98.
+    mean = found.mean_time_to_failure
+    assert mean is not None and mean.value == pytest.approx(86_400 * 1000 / (6.5 * 128))
+    assert (mean.low, mean.high) == (
+        pytest.approx(86_400 * 1000 / (23.7 * 128)),
+        pytest.approx(86_400 * 1000 / (2.98 * 128)),
+    )
+
+
+def test_a_lora_checkpoint_is_its_adapter() -> None:
+    found = asked(task="lora", model_parameters=8.03e9, lora_rank=16)
+    # 8.03e9 × 0.000326 per rank × 16 × 10 bytes = 419 MB
+    assert found.checkpoint_bytes is not None
+    assert found.checkpoint_bytes.value == pytest.approx(8.03e9 * 0.000326 * 16 * 10)
+
+
+def test_every_step_of_the_derivation_is_kept() -> None:
+    found = asked(preset="mlperf-unet3d")
+    assert [step.id for step in found.steps][:3] == ["samples", "read-demand", "read-requests"]
+    assert found.steps[0].result.value == pytest.approx(21.671826625)

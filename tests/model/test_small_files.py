@@ -1,0 +1,81 @@
+"""Small-file verdicts, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.demand import demand
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.small_files import SmallFiles, shard_plan, small_files
+from gpufeed.model.workload import Workload
+
+
+def prefix(objects: int, size: int) -> PrefixProfile:
+    profile = PrefixProfile()
+    for start in range(0, objects, 1000):
+        keys = [f"images/{number}.jpg" for number in range(start, min(start + 1000, objects))]
+        profile.add_many(keys, [size] * len(keys), ["STANDARD"] * len(keys))
+    return profile
+
+
+def verdict(profile: PrefixProfile, concurrency: float = 16) -> SmallFiles:
+    found = small_files(profile, load(), concurrency=concurrency, region="us-east-1")
+    assert found is not None
+    return found
+
+
+def test_twenty_thousand_small_images_are_a_problem_on_s3() -> None:
+    found = verdict(prefix(20_000, 30_000))
+    headline = found.headline
+    assert headline.problem and headline.reason == "mostly-waiting"
+    assert headline.threshold_bytes.value == pytest.approx(0.03 * 90e6)  # 2.7 MB
+    assert (found.share_of_objects, found.share_of_bytes) == (1.0, 1.0)
+    # 20,000 × (30 ms + 30,000 / 90 MB/s) / 16 in flight
+    assert headline.epoch_seconds is not None
+    assert headline.epoch_seconds.value == pytest.approx(20_000 * (0.03 + 30_000 / 90e6) / 16)
+    assert headline.request_cost is not None and headline.request_cost.value == pytest.approx(0.008)
+
+
+def test_ten_small_files_are_too_few_to_matter() -> None:
+    headline = verdict(prefix(10, 1000)).headline
+    assert not headline.problem and headline.reason == "too-few-to-matter"
+
+
+def test_large_shards_are_no_problem() -> None:
+    headline = verdict(prefix(100, 256_000_000)).headline
+    assert not headline.problem and headline.reason == "large-enough"
+    assert headline.requests == 100 * 31  # ceil(256,000,000 / 8 MiB)
+
+
+def test_with_a_workload_a_problem_is_gpus_that_are_not_fed_by_requests() -> None:
+    profile = prefix(20_000, 30_000)
+    traits = {"task": "pretraining", "instances": 1, "instance_type": "p5.48xlarge", "preset": "image-classification"}
+    hungry = demand(Workload.from_mapping(traits, load()), load(), profile)
+    found = small_files(profile, load(), concurrency=1, region="us-east-1", demand=hungry)
+    assert found is not None
+    assert found.headline.problem and found.headline.reason == "requests-bind"
+    # 8 GPUs × 8 workers; 64 / 30.33 ms = 2,110 of the 14,286 images/s asked for
+    assert found.concurrency == 64
+    modest = traits | {"samples_per_second_per_accelerator": 100}
+    fed = demand(Workload.from_mapping(modest, load()), load(), profile)
+    again = small_files(profile, load(), concurrency=1, region="us-east-1", demand=fed)
+    assert again is not None and not again.headline.problem and again.headline.reason == "fed"
+
+
+def test_nothing_of_a_known_size_gives_no_verdict() -> None:
+    assert small_files(PrefixProfile(), load(), concurrency=16, region="us-east-1") is None
+
+
+def test_shards_have_the_advised_size_when_there_is_enough_data() -> None:
+    plan = shard_plan(prefix(20_000, 3_000_000), load(), readers=64)
+    assert plan is not None
+    # 60 GB: at most 256 MB each → 235 shards of 255.3 MB
+    assert plan.shards == 235
+    assert plan.shard_bytes == pytest.approx(60e9 / 235)
+    assert plan.requests_after == 235 * 31
+
+
+def test_shards_are_not_smaller_than_advised() -> None:
+    plan = shard_plan(prefix(20_000, 30_000), load(), readers=64)
+    assert plan is not None and plan.shards == 6  # 600 MB in shards of at least 100 MB

@@ -1,0 +1,125 @@
+"""What each option gives, worked by hand from the facts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import fsx
+from gpufeed.model.supply import Load, small_threshold, supply
+
+GBIT = 1e9 / 8
+
+
+def exact(value: float) -> Quantity:
+    return Quantity.exact(value, "bytes")
+
+
+SMALL = Load(
+    nodes=1,
+    request_bytes=exact(100_000),
+    object_bytes=exact(100_000),
+    in_flight=64,
+    writers=64,
+    prefixes=1,
+    s3_network=Quantity.exact(100 * GBIT, "bytes/s"),
+    file_network=Quantity.exact(100 * GBIT, "bytes/s"),
+    efa_network=None,
+)
+LARGE = replace(SMALL, request_bytes=exact(8 * 2**20), object_bytes=exact(256e6))
+
+
+def test_one_request_to_s3_takes_latency_plus_size_over_rate() -> None:
+    given = supply("s3-standard", SMALL, load())
+    assert given.request_seconds is not None
+    # 30 ms + 100,000 / 90 MB/s; at worst 200 ms and 50 MB/s, at best 9 ms
+    assert given.request_seconds.value == pytest.approx(0.03 + 100_000 / 90e6)
+    assert given.request_seconds.high == pytest.approx(0.2 + 100_000 / 50e6)
+    assert given.request_seconds.low == pytest.approx(0.009 + 100_000 / 90e6)
+
+
+def test_sixty_four_small_reads_at_once_are_bound_by_latency() -> None:
+    given = supply("s3-standard", SMALL, load())
+    assert given.limited_by == "request-latency"
+    assert given.read_bytes_per_s is not None
+    assert given.read_bytes_per_s.value == pytest.approx(64 * 100_000 / (0.03 + 100_000 / 90e6))
+
+
+def test_many_small_reads_at_once_meet_the_request_limit_of_a_prefix() -> None:
+    given = supply("s3-standard", replace(SMALL, in_flight=1000), load())
+    assert given.limited_by == "request-limit"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(5500 * 100_000)
+
+
+def test_four_prefixes_have_four_times_the_requests() -> None:
+    given = supply("s3-standard", replace(SMALL, in_flight=10_000, prefixes=4), load())
+    assert given.limits["request-limit"].value == pytest.approx(4 * 5500 * 100_000)
+
+
+def test_large_parts_fill_the_network_card() -> None:
+    given = supply("s3-standard", replace(LARGE, in_flight=1000), load())
+    assert given.limited_by == "network-card"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(12.5e9)
+
+
+def test_a_card_that_is_not_known_is_not_a_ceiling() -> None:
+    given = supply("s3-standard", replace(LARGE, in_flight=1000, s3_network=None), load())
+    assert "network-card" not in given.limits
+
+
+def test_express_has_its_own_latency_and_limit_per_bucket() -> None:
+    given = supply("s3-express-one-zone", SMALL, load())
+    assert given.limits["request-latency"].value == pytest.approx(64 * 100_000 / (0.004 + 100_000 / 150e6))
+    assert given.limits["request-limit"].low == pytest.approx(200_000 * 100_000)
+    assert given.limits["request-limit"].high == pytest.approx(2_000_000 * 100_000)
+
+
+def test_mountpoint_opens_sixteen_small_files_at_once_on_each_node() -> None:
+    given = supply("mountpoint-s3", replace(SMALL, nodes=2), load())
+    assert given.limited_by == "mount-threads"
+    assert given.limits["mount-threads"].value == pytest.approx(32 * 100_000 / (0.03 + 100_000 / 90e6))
+
+
+def test_the_public_mountpoint_case_lies_inside_the_range() -> None:
+    # 1.2 M images of about 110 kB through Mountpoint with 32 workers: 122.9 samples/s (case 024).
+    case = replace(SMALL, request_bytes=exact(110_000), object_bytes=exact(110_000), in_flight=32)
+    given = supply("mountpoint-s3", case, load())
+    assert given.read_bytes_per_s is not None
+    assert given.read_bytes_per_s.low <= 122.9 * 110_000 <= given.read_bytes_per_s.high
+
+
+def test_s3_files_reads_large_parts_from_s3_directly() -> None:
+    large, small = supply("s3-files", LARGE, load()), supply("s3-files", SMALL, load())
+    assert large.request_seconds is not None and small.request_seconds is not None
+    assert large.request_seconds.value == pytest.approx(0.03 + 8 * 2**20 / 90e6)
+    assert small.request_seconds.value == pytest.approx(0.001 + 100_000 / 90e6)
+    assert large.limits["client-limit"].value == pytest.approx(3 * 2**30)
+
+
+def test_fsx_gives_its_provisioned_disk_rate() -> None:
+    need = fsx.Need(0.0)
+    twelve = fsx.configure("PERSISTENT_2-SSD-1000", 12_000, "us-east-1", load(), need)
+    given = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=8), load(), twelve)
+    # 12,000 GiB / 1000 × 1,000 MB/s
+    assert given.limited_by == "file-system-throughput"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(12e9)
+
+
+def test_small_files_on_fsx_are_bound_by_opens() -> None:
+    smallest = fsx.configure("PERSISTENT_2-SSD-1000", 1200, "us-east-1", load(), fsx.Need(0.0))
+    tiny = replace(SMALL, request_bytes=exact(4096), object_bytes=exact(4096), in_flight=10_000)
+    given = supply("fsx-for-lustre", tiny, load(), smallest)
+    # 1,500 metadata IOPS open 3,000 files/s
+    assert given.limited_by == "metadata-operations"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(3000 * 4096)
+
+
+@pytest.mark.parametrize(
+    ("option", "latency", "rate"),
+    [("s3-standard", 0.03, 90e6), ("s3-express-one-zone", 0.004, 150e6), ("mountpoint-s3", 0.03, 90e6)],
+)
+def test_small_is_where_waiting_is_half_of_the_time(option: str, latency: float, rate: float) -> None:
+    assert small_threshold(option, load()).value == pytest.approx(latency * rate)

@@ -1,0 +1,72 @@
+"""Traits are checked before anything is computed from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
+from gpufeed.model.workload import Workload
+
+LEAST: dict[str, Any] = {"task": "lora", "instances": 1, "instance_type": "p5.48xlarge"}
+
+
+def refused(**traits: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        Workload.from_mapping(LEAST | traits, load())
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def test_the_least_workload_is_accepted_and_read_back() -> None:
+    workload = Workload.from_mapping(LEAST, load())
+    assert workload.to_mapping() == LEAST
+    assert Workload.from_mapping(workload.to_mapping(), load()) == workload
+
+
+def test_operations_come_out_once_each_in_the_order_of_the_contract() -> None:
+    workload = Workload.from_mapping(LEAST | {"file_operations": ["lock", "rename", "lock"]}, load())
+    assert workload.file_operations == ("rename", "lock")
+
+
+@pytest.mark.parametrize(
+    ("traits", "sentence"),
+    [
+        ({"instance": 3}, "instance is not a field of a workload. Nearest: instances."),
+        ({"instances": -1}, "instances = -1 is out of range: it lies between 1 and 100000."),
+        ({"instances": 1.5}, "instances must be a whole number, not 1.5."),
+        ({"instances": True}, "instances must be a number, not True."),
+        ({"dataset_bytes": -5}, "dataset_bytes = -5 is out of range: it lies between 0 and 1e+18."),
+        ({"dataset_bytes": float("nan")}, "dataset_bytes must be a number, not nan."),
+        ({"dataset_bytes": "2 TB"}, "dataset_bytes must be a number, not 2 TB."),
+        ({"instance_type": "p5.48xlrge"}, "instance_type = p5.48xlrge is not known. Nearest: p5.48xlarge."),
+        ({"accelerator": "A100"}, "p5.48xlarge has H100, not A100. Leave out one of the two."),
+        ({"file_operations": "rename"}, "file_operations must be a list of words, not rename."),
+        ({"file_operations": ["renam"]}, "file_operations = renam is not known. Nearest: rename."),
+        ({"data_in_s3": "yes"}, "data_in_s3 must be true or false, not yes."),
+        ({"region": "us-east-9"}, "region = us-east-9 is not known. Nearest: us-east-2."),
+        (
+            {"model_parameters": 1e9, "active_parameters": 2e9},
+            "active_parameters (2e+09) cannot be more than model_parameters (1e+09).",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(traits: dict[str, Any], sentence: str) -> None:
+    assert refused(**traits) == sentence
+
+
+def test_a_missing_task_is_named() -> None:
+    with pytest.raises(InputError, match="task is missing"):
+        Workload.from_mapping({"instances": 1, "instance_type": "p5.48xlarge"}, load())
+
+
+def test_instances_alone_do_not_say_what_trains() -> None:
+    with pytest.raises(InputError, match="State instance_type, or accelerator together"):
+        Workload.from_mapping({"task": "lora", "instances": 1, "accelerator": "H100"}, load())
+
+
+def test_a_long_value_is_cut_and_kept_on_one_line() -> None:
+    sentence = refused(task="x\ny" * 100)
+    assert "\n" not in sentence and len(sentence) < 200
