@@ -75,10 +75,11 @@ def parse_url(url: str) -> Place:
     return Place(bucket, prefix)
 
 
-def connect(options: StoreOptions, connections: int = 16) -> Any:
+def connect(options: StoreOptions, connections: int = 16, keys: tuple[str, str] | None = None) -> Any:
     """A boto3 S3 client whose listings are read by :mod:`gpufeed.observe.pages`.  Makes no request.
 
-    Raises InputError when the endpoint is no http address, and GpufeedError for broken AWS settings.
+    ``keys`` (access key, secret key) stand in for boto3's credential chain.  Raises InputError when the endpoint is
+    no http address, and GpufeedError for broken AWS settings.
     """
     import boto3
     from botocore import UNSIGNED
@@ -99,9 +100,8 @@ def connect(options: StoreOptions, connections: int = 16) -> Any:
     if not options.on_aws:
         settings["s3"] = {"addressing_style": "path"}  # other stores rarely have a name per bucket
     try:
-        client = boto3.session.Session().client(
-            "s3", endpoint_url=endpoint, region_name=options.region, config=Config(**settings)
-        )
+        session = boto3.session.Session(*keys) if keys else boto3.session.Session()
+        client = session.client("s3", endpoint_url=endpoint, region_name=options.region, config=Config(**settings))
     except Exception as error:  # noqa: BLE001 — botocore raises many kinds; all become one sentence
         raise problem(error, endpoint=endpoint) from None
     client.meta.events.register_first(EVENT, take_contents)
@@ -135,6 +135,11 @@ def list_page(
         token=response.get("NextContinuationToken"),
         requests=1 + response["ResponseMetadata"].get("RetryAttempts", 0),  # a redirect to another region is a second
     )
+
+
+def put_folder_marker(client: Any, bucket: str, key: str) -> None:
+    """Write an empty object whose key ends in "/", as consoles do; the native client would drop the "/"."""
+    client.put_object(Bucket=bucket, Key=key, Body=b"")
 
 
 def credentials() -> Callable[[], tuple[str, str, str | None]]:
