@@ -15,6 +15,8 @@ import pytest
 
 from gpufeed import demo
 from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.observe.scan import scan
+from gpufeed.observe.store import StoreOptions
 from gpufeed.sample import sample_objects
 
 
@@ -43,6 +45,12 @@ def test_the_server_holds_the_sample_and_a_second_call_finds_it_running(demo_ser
     assert found.objects().get("video-shards/shard-000015.tar").nbytes == 8 * 1024 * 1024
     image = next(item for item in sample_objects())
     assert found.objects().get(image.key).nbytes == image.size
+
+
+def test_a_scan_of_the_sample_finds_exactly_what_was_written(demo_environment: demo.Demo) -> None:
+    profile = scan(demo_environment.urls[0], options=StoreOptions()).profile
+    assert (profile.objects, profile.bytes) == (3027, 292_760_520)
+    assert (profile.zero_byte_objects, profile.folder_markers) == (3, 10)
 
 
 def test_the_urls_begin_with_the_whole_bucket(demo_server: demo.Demo) -> None:
@@ -83,7 +91,8 @@ def test_the_shell_command_prints_what_a_client_needs_and_leaves_nothing_running
 ) -> None:
     port = _free_block()
     # The sample is not what this test is about: the marker says that it is loaded.
-    script = f"import sys; from gpufeed import demo; demo.load_sample = lambda *a: None; sys.exit(demo.serve({port}))"
+    unloaded = "demo.load_sample = demo._mark_folders = lambda *a: None"
+    script = f"import sys; from gpufeed import demo; {unloaded}; sys.exit(demo.serve({port}))"
     with subprocess.Popen(
         [sys.executable, "-c", script],
         env={**os.environ, "GPUFEED_DEMO_DIR": str(tmp_path)},

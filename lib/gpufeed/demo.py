@@ -26,7 +26,8 @@ from typing import IO, Any
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
 from gpufeed.observe.objects import Objects, RequestFailed
-from gpufeed.sample import BUCKET, PREFIXES, VERSION, load_sample
+from gpufeed.observe.store import StoreOptions, connect, put_folder_marker
+from gpufeed.sample import BUCKET, FOLDER_MARKERS, PREFIXES, VERSION, load_sample
 
 DEFAULT_PORT = 18330
 REGION = "us-east-1"
@@ -82,9 +83,10 @@ class Demo:
         }
 
     def use(self) -> Demo:
-        """Make this process's S3 clients talk to the embedded server from now on."""
-        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL_S3"):
-            os.environ.pop(name, None)  # each of them would point past the server or add a token it refuses
+        """Make this process's S3 clients talk to the embedded server from now on, until :func:`leave`."""
+        # Each of the first four would point past the server or add a token it refuses.
+        for name in ("AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL_S3", *self.environment()):
+            _replaced.setdefault(name, os.environ.pop(name, None))
         os.environ.update(self.environment())
         return self
 
@@ -110,6 +112,19 @@ class Demo:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+#: The settings of this process that :meth:`Demo.use` replaced; None: there was none.
+_replaced: dict[str, str | None] = {}
+
+
+def leave() -> None:
+    """Give this process its own AWS settings back, so that its S3 clients find AWS again."""
+    for name, value in _replaced.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value
+    _replaced.clear()
 
 
 def start(
@@ -194,11 +209,19 @@ def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], N
         _wait_until_ready(demo, log)
         if sample and _loaded_version(demo) != VERSION:
             load_sample(demo.objects(), progress)
+            _mark_folders(demo)
             demo.objects(VERSION_BUCKET).put("version", VERSION.encode())
     except BaseException:
         demo.stop()
         raise
     return demo
+
+
+def _mark_folders(demo: Demo) -> None:
+    options = StoreOptions(endpoint_url=demo.endpoint_url, region=demo.region)
+    client = connect(options, keys=(demo.access_key, demo.secret_key))
+    for key in FOLDER_MARKERS:
+        put_folder_marker(client, demo.bucket, key)
 
 
 def _flags(port: int, data: Path) -> list[str]:

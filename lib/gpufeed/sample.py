@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from gpufeed.observe.objects import Objects
 
-VERSION = "1"
+VERSION = "2"
 BUCKET = "gpufeed-sample"
 PREFIXES = ("images/", "video-shards/", "llm-tokens/", "checkpoints/")
 
 MIB = 1024 * 1024
 CLASSES = ("cat", "coral", "crane", "daisy", "dog", "fox", "harp", "mug", "train", "zebra")
 IMAGES_PER_CLASS = 300
+FOLDER_MARKERS = tuple(f"images/{name}/" for name in CLASSES)  # as consoles and copy tools leave them
 EMPTY_IMAGES = 3  # downloads that failed, as real data sets have them
 PUTS_IN_FLIGHT = 16
 

@@ -405,6 +405,6 @@ def test_every_sentence_of_the_probe_can_be_rendered() -> None:
     source = Path(module.__file__).read_text()
     for kind in ("missing", "denied", "signed-out", "region", "throttled", "unreachable", "server", "key"):
         assert str(GpufeedError(f"probe.failed.{kind}", **parameters))
-    for name in ("budget-too-small", "stopped-early", "too-short"):
+    for name in ("probe.budget-too-small", "probe.stopped-early", "probe.too-short"):
         assert f'"{name}"' in source
-        assert str(GpufeedError(f"probe.{name}", **parameters))
+        assert str(GpufeedError(name, **parameters))

@@ -138,8 +138,8 @@ def _measurement(
         if failures:
             kind = failures.most_common(1)[0][0]
             return _nothing("failed", Note(f"probe.failed.{kind}", {"target": source.name}), conditions)
-        why = "budget-too-small" if ledger.refused else "stopped-early" if stopped else "too-short"
-        return _nothing("no-measurement", Note(f"probe.{why}", {"target": source.name}), conditions)
+        why = "probe.budget-too-small" if ledger.refused else "probe.stopped-early" if stopped else "probe.too-short"
+        return _nothing("no-measurement", Note(why, {"target": source.name}), conditions)
     limit = limited_by(best, sorted(sweep, key=lambda record: record.concurrency or 0), conditions)
     warnings = [*_warnings(source, best, sweep, failures, limit)]
     if ledger.refused:
