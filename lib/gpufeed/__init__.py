@@ -11,16 +11,72 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# name -> module that defines it; kept lazy because pandas, altair and boto3 take seconds to import.
-_WHERE: dict[str, str] = {}
+__all__ = [
+    "ChoosePanel",
+    "GpufeedError",
+    "InputError",
+    "InspectPanel",
+    "MeasurePanel",
+    "Measurement",
+    "PrefixProfile",
+    "StoreOptions",
+    "StudioPanel",
+    "Study",
+    "Workload",
+    "__version__",
+    "charts",
+    "connect",
+    "example",
+    "flip_points",
+    "keep_study",
+    "load",
+    "open_study",
+    "probe",
+    "published_measurement",
+    "recommend",
+    "scan",
+    "small_files",
+    "summary",
+    "tables",
+]
 
-__all__ = [*_WHERE, "__version__"]
+# Name → the module that defines it; lazy because pandas, altair, boto3 and ipywidgets take seconds to import.
+_WHERE = {
+    "ChoosePanel": "gpufeed.present.panels",
+    "GpufeedError": "gpufeed.facts.errors",
+    "InputError": "gpufeed.facts.errors",
+    "InspectPanel": "gpufeed.present.panels",
+    "MeasurePanel": "gpufeed.present.panels",
+    "Measurement": "gpufeed.model.measurement",
+    "PrefixProfile": "gpufeed.model.profile",
+    "StoreOptions": "gpufeed.observe.store",
+    "StudioPanel": "gpufeed.present.panels",
+    "Study": "gpufeed.model.study",
+    "Workload": "gpufeed.model.workload",
+    "charts": "gpufeed.present",
+    "connect": "gpufeed.notebook",
+    "example": "gpufeed.notebook",
+    "flip_points": "gpufeed.model.flip",
+    "keep_study": "gpufeed.notebook",
+    "load": "gpufeed.facts",
+    "open_study": "gpufeed.notebook",
+    "probe": "gpufeed.observe.probe",
+    "published_measurement": "gpufeed.notebook",
+    "recommend": "gpufeed.model.advise",
+    "scan": "gpufeed.observe.scan",
+    "small_files": "gpufeed.model.small_files",
+    "summary": "gpufeed.present.page",
+    "tables": "gpufeed.present",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(importlib.import_module(_WHERE[name]), name)
-    raise AttributeError(f"module 'gpufeed' has no attribute {name!r}")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'gpufeed' has no attribute {name!r}")
+    where = _WHERE[name]
+    if where == "gpufeed.present":  # a module of the top floor, not a name in one
+        return importlib.import_module(f"{where}.{name}")
+    return getattr(importlib.import_module(where), name)
 
 
 def __dir__() -> list[str]:
