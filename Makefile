@@ -35,7 +35,7 @@ $(READY): requirements.lock pyproject.toml
 	  { echo "gpufeed needs Python 3.11 or newer, and '$(PYTHON)' is older: name a newer one with 'make PYTHON=python3.12 …'." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "'$(PYTHON)' has no venv module: install it ('apt-get install python3-venv' on Debian and Ubuntu), then run make again." >&2; exit 1; }
-	@echo "Making $(VENV) (once; about a minute) …"
+	@echo "Making $(VENV) (once; a minute or two) …"
 	@test "$$($(BIN)/python -V 2>/dev/null)" = "$$($(PYTHON) -V)" || $(PYTHON) -m venv --clear $(VENV)
 	@{ test -n "$(UV)" && $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock; } || \
 	  $(PIP) install --require-hashes -r requirements.lock
