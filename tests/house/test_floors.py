@@ -29,6 +29,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "IPython": ("present/",),
     "obstore": ("observe/objects",),
     "pandas": ("present/",),
+    "traitlets": ("present/panels",),
     "vl_convert": ("present/charts",),
 }
 # model is pure arithmetic: nothing of the standard library that reads a file, a clock, chance or another process.
