@@ -140,7 +140,7 @@ def start(
     not installed or does not come up.
     """
     port = _port(port)
-    with _alone(_directory(directory), port) as data:
+    with _alone(_directory(directory), port, f"-v{VERSION}" if sample else "") as data:
         return _start(port, data, sample, progress)
 
 
@@ -152,7 +152,7 @@ def connect_or_start(
 ) -> Demo:
     """The embedded server that already runs on ``port`` (default: fixed), else a new one that ends with us."""
     port = _port(port)
-    with _alone(_directory(directory), port) as data:
+    with _alone(_directory(directory), port, f"-v{VERSION}") as data:
         if _answers(port):
             demo = Demo(_endpoint(port))
             if _loaded_version(demo) == VERSION:
@@ -299,9 +299,9 @@ def _server() -> str:
 
 
 @contextmanager
-def _alone(directory: Path, port: int) -> Iterator[Path]:
+def _alone(directory: Path, port: int, version: str) -> Iterator[Path]:
     """The folder of this port and this version of the sample; two processes never start or load it at the same time."""
-    data = directory / f"{port}-v{VERSION}"
+    data = directory / f"{port}{version}"
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (directory / f"{port}.lock").open("w")
