@@ -62,6 +62,13 @@ def test_idle_gpus_cost_the_hours_a_starved_run_lasts_longer() -> None:
     assert found.idle_gpu[:3] == (0.0, pytest.approx(1825.0), pytest.approx(7300.0))
 
 
+def test_gpus_that_never_idle_cost_nothing_also_where_their_price_is_not_known() -> None:
+    unpriced = replace(TWO_GB, gpu_hour_price=None)
+    fed, starved = (cost("s3-standard", unpriced, f, load(), None) for f in (FED, Quantity(0.5, 1.0, 1.0)))
+    assert fed.idle_gpu is not None and fed.idle_gpu.high == 0.0
+    assert starved.idle_gpu is None and "idle-gpu" in starved.not_priced
+
+
 def test_express_charges_storage_upload_and_every_byte_read() -> None:
     found = cost("s3-express-one-zone", TWO_GB, FED, load(), None)
     gib = 2e9 / GIB

@@ -40,9 +40,7 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
     own, reading = _OPTIONS[backing](run, facts, configuration)
     months = run.hours / facts.model.known("hours_per_month").value
     extra = None if own is None else (own * months).named(run.currency)
-    idle = None
-    if fed is not None and run.gpu_hour_price is not None:
-        idle = (formulas.idle_hours(run.hours, fed) * run.gpu_hour_price).named(run.currency)
+    idle = None if fed is None else _idle(formulas.idle_hours(run.hours, fed), run)
     parts = {"storage": extra, "requests": reading, "idle-gpu": idle}
     base_for_run = None if base is None else (base * months).named(run.currency)
     missing = [name for name, part in parts.items() if part is None]
@@ -57,6 +55,13 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
         beyond_base=beyond,
         not_priced=tuple(missing if base is not None else ["base-storage", *missing]),
     )
+
+
+def _idle(hours: Quantity, run: Run) -> Quantity | None:
+    """What idle GPUs cost.  No idle hour costs nothing, also where the price of an hour is not known."""
+    if run.gpu_hour_price is not None:
+        return (hours * run.gpu_hour_price).named(run.currency)
+    return hours.named(run.currency) if hours.high == 0.0 else None
 
 
 def banded(option: str, item: str, amount: Quantity, run: Run, facts: Facts) -> Quantity | None:

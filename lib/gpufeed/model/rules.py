@@ -163,10 +163,12 @@ def _decide(t: Traits, fired: tuple[str, ...], facts: Facts) -> _Decision:
     if "beyond-500" in fired:
         if t.object_interface:
             return EXPRESS, (), "evaluate", ()
+        if t.wants_files:
+            return FSX, (), "choose", ()
         # Rare checkpoints point to Express, no stated interface points nowhere: both stay open, the tie-break is ours.
         return FSX, (EXPRESS,), "evaluate", ("beyond-500-no-preference",)
     if t.instances > t.small_cluster_most:
-        if t.accelerators >= t.very_large_accelerators:
+        if t.accelerators >= t.very_large_accelerators and not t.wants_files:
             gap = ("instances-against-gpus",)
             if t.object_interface:
                 return EXPRESS, (FSX,), "evaluate", gap
