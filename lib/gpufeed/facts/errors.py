@@ -20,6 +20,10 @@ class GpufeedError(Exception):
     def __str__(self) -> str:
         return text(self.message_id, **self.parameters)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows instead of a traceback (IPython looks for this name)."""
+        return [str(self)]
+
 
 class InputError(GpufeedError):
     """What was entered cannot be used (exit 2)."""

@@ -122,7 +122,9 @@ class Measurement:
 
     @property
     def option(self) -> str | None:
-        """The option that was measured: as stated, else as the address of the target tells; None: not known."""
+        """The option that was measured: stated, or told by the address; None: not known, or this machine itself."""
+        if self.conditions.same_machine:
+            return None
         if self.conditions.option is not None:
             return self.conditions.option
         targets = {record.target for record in self.records}

@@ -19,6 +19,8 @@ _LONGEST_SENTENCE = 1200
 # JupyterLab's own variables, with a fallback for pages that are not JupyterLab: light and dark both read.
 STYLE = """<style>
 .gpufeed { color: var(--jp-ui-font-color1, #222); font: 14px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); }
+.widget-html-content:has(> .gpufeed) { min-width: 0; width: 100%; }
+.widget-text input { min-width: 0; }
 .gpufeed h3 { margin: 14px 0 4px; font-size: 15px; }
 .gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
 .gpufeed .headline { font-size: 26px; line-height: 1.3; font-weight: 600; }
@@ -27,7 +29,7 @@ STYLE = """<style>
 .gpufeed .scroll { overflow-x: auto; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
 .gpufeed th, .gpufeed td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
-  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; }
+  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 6em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
 </style>"""
 
@@ -106,3 +108,8 @@ class Summary:
                 lines += [" | ".join(content.columns)]
                 lines += [" | ".join(str(cell) for cell in row) for row in content.itertuples(index=False)]
         return "\n".join(lines)
+
+
+def summary(*contents: str | list[str] | pd.DataFrame) -> Summary:
+    """Sentences and tables, one below the other, as panels show them."""
+    return Summary([("", content) for content in contents])

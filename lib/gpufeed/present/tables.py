@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.measurement import Measurement, concurrency_needed, gpus_fed
-from gpufeed.model.profile import PrefixProfile, Tally
+from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Cost, Demand, OptionAnswer, Placement, Recommendation
 from gpufeed.model.small_files import SmallFiles
+from gpufeed.model.tally import Tally
 from gpufeed.observe.scan import ScanResult
 from gpufeed.present import words
 from gpufeed.present.escape import visible
@@ -40,9 +41,10 @@ def placements(recommendation: Recommendation) -> pd.DataFrame:
 
 
 def _placement(p: Placement) -> tuple[str, ...]:
-    measured = words.option(p.measured) if p.measured_used_as else text("present.nothing-measured")
+    measured = text("present.nothing-measured")
     if p.measured_used_as:
-        measured = text("present.used-as", option=measured, used_as=text(f"used-as.{p.measured_used_as}"))
+        option = words.option(p.measured) if p.measured else text("present.no-option")
+        measured = text("present.used-as", option=option, used_as=text(f"used-as.{p.measured_used_as}"))
     return (
         words.role(p.role),
         placed(p),

@@ -32,7 +32,7 @@ MOST_ROWS = 5000
 BLUE, SKY, ORANGE, RED, GREEN, GREY, INK = (
     "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73", "#767676", "#1A1A1A",
 )  # fmt: skip
-WIDTH = 460
+WIDTH = 340
 
 # Chinese falls back to whichever of these the reader's machine has, in the end to its default.
 _FONT = "Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
@@ -66,7 +66,7 @@ def _steps(*steps: tuple[float, str], factor: float = 1.0) -> str:
 
 
 # How an axis writes its numbers, which are in base units.
-AMOUNT_LABEL = "format(datum.value, ',~g')"
+AMOUNT_LABEL = "datum.value >= 10 ? format(datum.value, ',.0f') : format(datum.value, '~g')"
 DECIMAL_SIZE_LABEL = _steps((1e15, " PB"), (1e12, " TB"), (1e9, " GB"), (1e6, " MB"), (1e3, " KB"), (1.0, " B"))
 RATE_LABEL = _steps((1e12, " TB/s"), (1e9, " GB/s"), (1e6, " MB/s"), (1e3, " KB/s"), (1.0, " B/s"))
 BIT_RATE_LABEL = _steps(

@@ -103,7 +103,7 @@ def _throughput(
     )
     listed = "; ".join(f"{row['concurrency']}: {row['label']}" for row in rows)
     asked = text("chart.throughput.demand", demand=words.quantity(demand))
-    return Drawing(chart, ". ".join([title, *notes, listed, asked]), twin)
+    return Drawing(chart, words.sentences(title, *notes, listed, asked), twin)
 
 
 def _rate_axis(side: Literal["left", "right"], label: str, ticks: Sequence[float]) -> alt.Axis:

@@ -58,7 +58,7 @@ def size_histogram(profile: PrefixProfile, threshold_bytes: float | None) -> Dra
     listed = "; ".join(
         f"≤ {words.binary_size(row['to'])}: {words.count(row['objects'])}, {words.size(row['bytes'])}" for row in rows
     )
-    return Drawing(whole, ". ".join([title, *subtitle, listed]), tables.sizes(profile))
+    return Drawing(whole, words.sentences(title, *subtitle, listed), tables.sizes(profile))
 
 
 def _histogram(rows: Rows, of: str, color: str, x: dict[str, Any], threshold: float | None) -> Any:

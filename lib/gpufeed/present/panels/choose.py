@@ -14,7 +14,7 @@ from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
 from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
-from gpufeed.present.panels.fields import Form
+from gpufeed.present.panels.fields import Form, stated
 from gpufeed.present.panels.panel import Panel, html, row
 
 
@@ -60,7 +60,10 @@ class ChoosePanel(Panel):
             self.workload, self.recommendation = workload, recommendation
 
     def summary(self) -> Summary:
-        return summary(self.recommendation)
+        answer = summary(self.recommendation)
+        if self.workload is None:
+            return answer
+        return Summary([("", tables.table(("trait", "stated"), stated(self.workload))), *answer.parts])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
@@ -68,11 +71,12 @@ class ChoosePanel(Panel):
             page.STYLE,
             page.paragraph(headline(recommendation), "headline"),
             page.paragraph(verdict(recommendation)),
-            page.listed(rule_sentences(recommendation)),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
         )
         self._details.value = page.block(
+            page.heading(text("panel.rules")),
+            page.listed(rule_sentences(recommendation)),
             page.heading(text("panel.options")),
             page.table(tables.options(recommendation)),
             page.heading(text("panel.costs")),

@@ -15,8 +15,8 @@ from gpufeed.model import workload as model
 from gpufeed.model.workload import Workload
 from gpufeed.present import words
 
-_ITEM = {"description_width": "200px"}
-_WIDTH = "380px"
+_ITEM = {"description_width": "190px"}
+_LAYOUT = {"width": "360px", "max_width": "calc(100% - 4px)"}  # 4px: the margins of a widget
 _PLAIN = Unit("count")
 _BILLIONS = Unit("count", 10**9)
 
@@ -132,9 +132,7 @@ class Form:
         if field.kind != "operations":
             return self.widgets[field.name]
         label = widgets.Label(words.trait(field.name), layout=widgets.Layout(width="100%", margin="6px 0 0 0"))
-        row = _flow([label, *self.operations.values()])
-        row.layout.width = "100%"
-        return row
+        return _flow([label, *self.operations.values()])
 
     def _entered(self, field: Field) -> Any:
         if field.kind == "operations":
@@ -157,7 +155,7 @@ class Form:
 
 def _widget(field: Field, facts: Facts) -> Any:
     label = words.trait(field.name)
-    layout = widgets.Layout(width=_WIDTH, max_width="100%")
+    layout = widgets.Layout(**_LAYOUT)
     if field.kind == "choice":
         options = [(text("panel.not-stated"), None), *((value, value) for value in field.choices(facts))]
         return widgets.Dropdown(options=options, description=label, style=_ITEM, layout=layout)
@@ -187,6 +185,22 @@ def _typed(entered: str, unit: Unit) -> float | int | str | None:
         return entered.strip()
     base = unit.to_base(number)
     return int(base) if base.is_integer() else base
+
+
+def stated(workload: Workload) -> list[tuple[str, str]]:
+    """Label and value of each field that was stated, in the units of the labels; all others have their defaults."""
+    values = workload.to_mapping()
+    return [
+        (words.trait(field.name), _said(field, values[field.name])) for field in FIELDS + MORE if field.name in values
+    ]
+
+
+def _said(field: Field, value: Any) -> str:
+    if field.kind == "flag":
+        return text("present.yes" if value else "present.no")
+    if field.kind == "operations":
+        return text("present.list-separator").join(value)
+    return words.number(float(_shown(field, value))) if field.kind == "number" else str(value)
 
 
 def _shown(field: Field, stated: Any) -> Any:

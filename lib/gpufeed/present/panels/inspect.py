@@ -68,6 +68,8 @@ class InspectPanel(WorkingPanel):
             self.error = result.failure
             return
         self.study.profile = result.profile
+        if self.study.workload is not None:
+            self.study.recommend(self._facts)  # the verdict compares with what the GPUs ask for at these sizes
         self.profile = result.profile
         self.refresh()
         self.error = result.failure
@@ -96,6 +98,11 @@ class InspectPanel(WorkingPanel):
         result, found = self.study.scan, self._small_files(self.profile)
         said = [*(tables.small_file_sentences(found) if found else []), *notes(result)]
         return Summary([("", tables.scan_sentence(result)), ("", said), *self._tables(self.profile, found)])
+
+    @property
+    def small_files(self) -> SmallFiles | None:
+        """The small-file verdict for what was inspected; None before that, or when nothing has a known size."""
+        return None if self.profile is None else self._small_files(self.profile)
 
     def _small_files(self, profile: PrefixProfile) -> SmallFiles | None:
         """For the workload of the study where there is one, else at the concurrency entered here."""

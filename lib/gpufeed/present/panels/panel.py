@@ -134,7 +134,7 @@ def sentence(error: Exception | None) -> str:
 
 
 def html(value: str = "") -> widgets.HTML:
-    return widgets.HTML(value, layout=widgets.Layout(width="100%", max_width="100%"))
+    return widgets.HTML(value, layout=widgets.Layout(width="calc(100% - 4px)"))  # 4px: its margins
 
 
 def entry(label_id: str, value: str) -> widgets.Text:
@@ -143,7 +143,7 @@ def entry(label_id: str, value: str) -> widgets.Text:
         value=value,
         description=text(label_id),
         style={"description_width": "160px"},
-        layout=widgets.Layout(width="460px", max_width="100%"),
+        layout=widgets.Layout(width="460px", max_width="calc(100% - 4px)"),
     )
 
 
