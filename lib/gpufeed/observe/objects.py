@@ -7,11 +7,14 @@ hides its retries is not honest.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
+
+from gpufeed.observe.machine import cores
 
 RETRIES = 3
 REQUEST_SECONDS = 30.0
@@ -74,6 +77,9 @@ class Objects:
 
         ``timeout`` [s] bounds one request; one that failed sooner is asked again up to ``retries`` times.
         """
+        # obstore's own threads beside the reading ones: with one per core they mostly wake each other.  It takes the
+        # number from the environment when it first works; a number set by the user stands.
+        os.environ.setdefault("TOKIO_WORKER_THREADS", str(max(1, int(cores()) // 2)))
         import obstore
         from obstore.store import S3Store
 
