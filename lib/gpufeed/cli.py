@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gpufeed import __version__
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     _store_options(scan)
     scan.add_argument("--concurrency", type=int, default=16, metavar="N", help=text("shell.option.concurrency"))
     scan.add_argument("--limit", type=int, metavar="KEYS", help=text("shell.option.limit"))
+    scan.add_argument("--resume", type=Path, metavar="FILE", help=text("shell.option.resume"))
     scan.set_defaults(command=_scan)
 
     probe = commands.add_parser("probe", help=text("shell.probe"))
@@ -141,11 +143,13 @@ def _store(arguments: argparse.Namespace) -> Any:
 def _scan(arguments: argparse.Namespace) -> int:
     from gpufeed.model.job import DEFAULT_REGION, currency_of
     from gpufeed.model.small_files import listing_cost, small_files
+    from gpufeed.observe.documents import read_json, write_json
     from gpufeed.observe.runner import Run, run_in_foreground
     from gpufeed.observe.scan import scan
     from gpufeed.present import contract, plain
 
-    facts, options = load(), _store(arguments)
+    facts, options, kept = load(), _store(arguments), arguments.resume
+    state = read_json(kept) if kept and os.path.lexists(kept) else None
 
     def work(control: Any) -> Any:
         return scan(
@@ -154,6 +158,8 @@ def _scan(arguments: argparse.Namespace) -> int:
             concurrency=arguments.concurrency,
             limit=arguments.limit,
             control=control,
+            resume_from=state,
+            checkpoint=None if kept is None else lambda reached: write_json(kept, reached),
         )
 
     result = run_in_foreground(Run(work, on_progress=_show_progress, interval=0.5))
@@ -172,6 +178,11 @@ def _scan(arguments: argparse.Namespace) -> int:
         _say(str(result.incomplete_because))
     for warning in result.warnings:
         _say(str(warning))
+    if kept is not None and result.complete:
+        sys.stdout.flush()  # the answer is out before the way back to it goes
+        kept.unlink(missing_ok=True)
+    elif kept is not None:
+        _say(text("shell.resume", path=kept))
     reached_limit = getattr(result.incomplete_because, "message_id", None) == "scan.limit"
     return 0 if result.complete or reached_limit else 1
 

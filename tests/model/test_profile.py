@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufeed.model import profile as module
+from gpufeed.model import tally as module
 from gpufeed.model.profile import QUANTILE_ERROR, PrefixProfile, bucket_of, largest_in, merge
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -7,19 +7,18 @@ resumed scans, inventories and many machines all rest on this.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import commonprefix
 from typing import Any
+
+from gpufeed.facts.errors import InputError
+from gpufeed.model.tally import Tally, count_in, grouped, name_in
 
 # A bucket of the size histogram is at most 1/128 of its sizes wide, and a quantile is the mean size of its bucket,
 # so it is wrong by less than 1/128 of the true value.  Sizes up to 256 bytes have a bucket each.
 SUBDIVISION_BITS = 7
 QUANTILE_ERROR = 1 / (1 << SUBDIVISION_BITS)
-
-# Rows kept in memory per table, and rows shown; what falls out is summed in a row without a name.
-KEPT_ROWS = 4096
-SHOWN_ROWS = 200
 
 SMALLEST_SIZE_ROW = 1024
 LONGEST_EXTENSION = 12
@@ -39,96 +38,6 @@ def largest_in(bucket: int) -> int:
     """Largest size [bytes] that falls into ``bucket``."""
     shift = max((bucket >> SUBDIVISION_BITS) - 1, 0)
     return (bucket - (shift << SUBDIVISION_BITS) + 1) << shift
-
-
-class Tally:
-    """Objects and bytes by name, bounded: beyond ``2 × KEPT_ROWS`` names the smallest are summed in ``other``.
-
-    Totals are always exact.  A row is exact while nothing was summed away, and a lower bound afterwards.
-    """
-
-    __slots__ = ("other", "rows")
-
-    def __init__(self) -> None:
-        self.rows: dict[str | None, list[int]] = {}
-        self.other = [0, 0]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tally) and self.rows == other.rows and self.other == other.other
-
-    __hash__ = None  # type: ignore[assignment]  # mutable, so not hashable
-
-    def __repr__(self) -> str:
-        return f"Tally({self.rows!r}, other={self.other!r})"
-
-    def add(self, name: str | None, objects: int, size: int) -> None:
-        row = self.rows.get(name)
-        if row is None:
-            self.rows[name] = [objects, size]
-            if len(self.rows) > 2 * KEPT_ROWS:
-                self._prune()
-        else:
-            row[0] += objects
-            row[1] += size
-
-    def add_each(self, names: Sequence[str | None], sizes: Sequence[int]) -> None:
-        """One object per name; a page with a single name costs one addition."""
-        if names.count(names[0]) == len(names):
-            self.add(names[0], len(names), sum(sizes))
-            return
-        for name, objects, size in grouped(names, sizes):
-            self.add(name, objects, size)
-
-    def merge(self, other: Tally) -> None:
-        for name, (objects, size) in other.rows.items():
-            self.add(name, objects, size)
-        self.other[0] += other.other[0]
-        self.other[1] += other.other[1]
-
-    def largest_first(self) -> list[tuple[str | None, int, int]]:
-        rows = [(name, objects, size) for name, (objects, size) in self.rows.items()]
-        return sorted(rows, key=lambda row: (-row[2], -row[1], row[0] or ""))
-
-    def _prune(self) -> None:
-        for name, objects, size in self.largest_first()[KEPT_ROWS:]:
-            del self.rows[name]
-            self.other[0] += objects
-            self.other[1] += size
-
-    def to_json(self, label: str) -> list[dict[str, Any]]:
-        """The largest rows; a last row ``{label: null, "other": true}`` sums the others."""
-        rows = self.largest_first()
-        rest = rows[SHOWN_ROWS:]
-        shown = [{label: name, "objects": objects, "bytes": size} for name, objects, size in rows[:SHOWN_ROWS]]
-        objects = self.other[0] + sum(row[1] for row in rest)
-        if objects:
-            size = self.other[1] + sum(row[2] for row in rest)
-            shown.append({label: None, "other": True, "objects": objects, "bytes": size})
-        return shown
-
-    @classmethod
-    def from_json(cls, rows: Sequence[dict[str, Any]], label: str) -> Tally:
-        tally = cls()
-        for row in rows:
-            if row.get("other"):
-                tally.other = [row["objects"], row["bytes"]]
-            else:
-                tally.add(row[label], row["objects"], row["bytes"])
-        return tally
-
-
-def grouped(names: Sequence[str | None], sizes: Sequence[int]) -> Iterator[tuple[str | None, int, int]]:
-    counts: dict[str | None, int] = {}
-    totals: dict[str | None, int] = {}
-    for name, size in zip(names, sizes, strict=True):
-        if name in counts:
-            counts[name] += 1
-            totals[name] += size
-        else:
-            counts[name] = 1
-            totals[name] = size
-    for name, count in counts.items():
-        yield name, count, totals[name]
 
 
 def extension_of(tail: str) -> str:
@@ -343,8 +252,11 @@ class PrefixProfile:
 
     # ---- to and from a file --------------------------------------------------------------------------------------
 
-    def to_json(self) -> dict[str, Any]:
-        """The fields of a scan that come from the profile, and ``sketch``, from which :meth:`from_json` restores it."""
+    def to_json(self, whole: bool = False) -> dict[str, Any]:
+        """The fields of a scan that come from the profile, and ``sketch``, from which :meth:`from_json` restores it.
+
+        Tables beyond ``SHOWN_ROWS`` rows are summed in a last row; with ``whole`` every row is there.
+        """
         archived_objects, archived_bytes = self.not_readable_now
         return {
             "objects": self.objects,
@@ -362,9 +274,9 @@ class PrefixProfile:
                 "max": self.max_bytes,
             },
             "by_size": self.by_size(),
-            "by_prefix": self.prefixes.to_json("prefix"),
-            "by_extension": self.extensions.to_json("extension"),
-            "by_storage_class": self.storage_classes.to_json("storage_class"),
+            "by_prefix": self.prefixes.to_json("prefix", whole),
+            "by_extension": self.extensions.to_json("extension", whole),
+            "by_storage_class": self.storage_classes.to_json("storage_class", whole),
             "oldest": self.oldest,
             "newest": self.newest,
             "sketch": {
@@ -375,32 +287,67 @@ class PrefixProfile:
         }
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> PrefixProfile:
+    def from_json(cls, document: Mapping[str, Any]) -> PrefixProfile:
         """Read what :meth:`to_json` wrote, also inside a whole scan or inventory.
 
-        Raises KeyError or ValueError when ``document`` is not one.  Table rows beyond ``SHOWN_ROWS`` come back summed.
+        Where there is no ``sketch``, sizes are known by the rows of ``by_size`` alone, and counts that are left out
+        are 0.  Raises InputError when ``document`` is none of these.
         """
-        sketch = document["sketch"]
-        if sketch["subdivision_bits"] != SUBDIVISION_BITS:
-            raise ValueError("the size histogram has other bucket bounds")
-        noncurrent = document["noncurrent"]
+        try:
+            return cls._read(document)
+        except (KeyError, ValueError) as error:
+            raise InputError("profile.unreadable", field=error.args[0]) from None
+        except (TypeError, AttributeError):
+            raise InputError("profile.unreadable", field="…") from None
+
+    @classmethod
+    def _read(cls, document: Mapping[str, Any]) -> PrefixProfile:
+        sketch, old = document.get("sketch"), document.get("noncurrent")
+        if sketch is None:
+            sketch = {"prefix": "", "sizes": _sizes_of_rows(document["by_size"])}
+        elif sketch["subdivision_bits"] != SUBDIVISION_BITS:
+            raise ValueError("subdivision_bits")
+        empty = sum(count_in(row, "objects") for row in document.get("by_size", ()) if row["up_to"] == 0)
+        counts = {"zero_byte_objects": empty, "folder_markers": 0, "unknown_size_objects": 0, **document}
         return cls(
-            prefix=sketch["prefix"],
-            objects=document["objects"],
-            bytes=document["bytes"],
-            max_bytes=document["size_quantiles"]["max"],
-            zero_byte_objects=document["zero_byte_objects"],
-            folder_markers=document["folder_markers"],
-            unknown_size_objects=document["unknown_size_objects"],
-            noncurrent=noncurrent and (noncurrent["versions"], noncurrent["bytes"]),
-            delete_markers=document["delete_markers"],
-            oldest=document["oldest"],
-            newest=document["newest"],
-            sizes={bucket: [objects, size] for bucket, objects, size in sketch["sizes"]},
-            prefixes=Tally.from_json(document["by_prefix"], "prefix"),
-            extensions=Tally.from_json(document["by_extension"], "extension"),
-            storage_classes=Tally.from_json(document["by_storage_class"], "storage_class"),
+            prefix=name_in(sketch, "prefix") or "",
+            objects=count_in(counts, "objects"),
+            bytes=count_in(counts, "bytes"),
+            max_bytes=_count_or_none(document.get("size_quantiles", {}), "max"),
+            zero_byte_objects=count_in(counts, "zero_byte_objects"),
+            folder_markers=count_in(counts, "folder_markers"),
+            unknown_size_objects=count_in(counts, "unknown_size_objects"),
+            noncurrent=None if old is None else (count_in(old, "versions"), count_in(old, "bytes")),
+            delete_markers=_count_or_none(document, "delete_markers"),
+            oldest=name_in(document, "oldest") if "oldest" in document else None,
+            newest=name_in(document, "newest") if "newest" in document else None,
+            sizes=_histogram(sketch["sizes"]),
+            prefixes=Tally.from_json(document.get("by_prefix", ()), "prefix"),
+            extensions=Tally.from_json(document.get("by_extension", ()), "extension"),
+            storage_classes=Tally.from_json(document.get("by_storage_class", ()), "storage_class"),
         )
+
+
+def _count_or_none(document: Mapping[str, Any], name: str) -> int | None:
+    return None if document.get(name) is None else count_in(document, name)
+
+
+def _sizes_of_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int, int]]:
+    """A histogram as coarse as ``by_size``: each row in the bucket of its mean size, which lies within the row."""
+    counted = [(count_in(row, "objects"), count_in(row, "bytes")) for row in rows]
+    return [(bucket_of(max(size // objects, 1)), objects, size) for objects, size in counted if objects and size]
+
+
+def _histogram(rows: Sequence[Sequence[Any]]) -> dict[int, list[int]]:
+    histogram: dict[int, list[int]] = {}
+    for row in rows:
+        if len(row) != 3 or not all(isinstance(number, int) and number >= 0 for number in row):
+            raise ValueError("sizes")
+        bucket, objects, size = row
+        entry = histogram.setdefault(bucket, [0, 0])
+        entry[0] += objects
+        entry[1] += size
+    return histogram
 
 
 def merge(a: PrefixProfile, b: PrefixProfile) -> PrefixProfile:

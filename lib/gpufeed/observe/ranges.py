@@ -7,10 +7,12 @@ sub-prefixes the keys that were counted already, so no page is thrown away and n
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
+from gpufeed.model.tally import count_in, name_in
 from gpufeed.observe.pages import Page
 
 # Splitting pays when a full page shows this many keys per sub-prefix: at worst four times the requests of a flat
@@ -29,7 +31,7 @@ class Range:
 
     With ``delimiter`` the range lists what lies directly there and gives a range per sub-prefix; ``flat`` is then the
     same range unsplit, to go on with when splitting is refused or does not pay.  ``skip`` holds keys, and
-    ``skip_prefixes`` sub-prefixes, that are counted elsewhere.
+    ``skip_prefixes`` sub-prefixes, that are counted elsewhere.  ``seen`` holds the marks of all tokens so far.
     """
 
     prefix: str
@@ -58,6 +60,21 @@ class Range:
         """The same range listed by sub-prefix, ``page`` being the one page of it that is counted."""
         return Range(self.prefix, delimiter=True, skip=self.skip | frozenset(page.keys), flat=self)
 
+    def goes_round(self, token: str | None) -> bool:
+        """Whether the store gave this token before."""
+        return token is not None and _mark(token) in self.seen
+
+    def advance(self, token: str | None) -> None:
+        """Commit the page that came with ``token``, where the next one starts."""
+        self.pages += 1
+        if token is not None:
+            self.seen.add(_mark(token))
+            self.token = token
+
+    def count_elsewhere(self, page: Page) -> None:
+        """Note that ``page`` is counted, though the cursor stays before it."""
+        self.skip |= frozenset(page.keys)
+
     def to_json(self) -> dict[str, Any]:
         """What a later scan needs to go on from here."""
         return {
@@ -65,9 +82,39 @@ class Range:
             "delimiter": self.delimiter,
             "token": self.token,
             "last_key": self.last_key,
+            "pages": self.pages,
             "skip": sorted(self.skip),
             "skip_prefixes": list(self.skip_prefixes),
+            "flat": self.flat and self.flat.to_json(),
+            "seen": sorted(self.seen),
         }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Range:
+        """Read what :meth:`to_json` wrote.  Raises KeyError, TypeError or ValueError when it is something else."""
+        flat = document["flat"]
+        return cls(
+            prefix=_text(document["prefix"]),
+            delimiter=bool(document["delimiter"]),
+            token=name_in(document, "token"),
+            last_key=name_in(document, "last_key"),
+            pages=count_in(document, "pages"),
+            skip=frozenset(map(_text, document["skip"])),
+            skip_prefixes=tuple(map(_text, document["skip_prefixes"])),
+            flat=None if flat is None else cls.from_json(flat),
+            seen=set(map(int, document["seen"])),
+        )
+
+
+def _mark(token: str) -> int:
+    """Stands for a token in a few bytes, the same in every process."""
+    return int.from_bytes(blake2b(token.encode(), digest_size=8).digest())
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not text")
+    return value
 
 
 def splitting_pays(item: Range, page: Page, busy: bool) -> bool:
@@ -89,35 +136,64 @@ def sampled(children: Sequence[Range]) -> list[Range]:
     return random.Random(0).sample(children, SAMPLE)
 
 
+@dataclass(eq=False, slots=True)
 class Split:
-    """A split on trial: some sub-prefixes are being listed, ``rest`` waits for what they show."""
+    """A split on trial: the sub-prefixes ``tried`` are being listed, ``rest`` waits for what their first pages show.
 
-    def __init__(self, flat: Range, sample: Sequence[Range], rest: Sequence[Range], counted: Sequence[str]) -> None:
-        self.rest = list(rest)
-        self._flat = flat
-        self._prefixes = tuple(child.prefix for child in sample)
-        self._awaited = set(sample)
-        self._counted = frozenset(counted)
-        self._keys = 0
+    ``awaited`` are those that have not answered yet; the others had ``keys`` on their first pages, all together.
+    """
+
+    flat: Range
+    tried: tuple[str, ...]
+    rest: list[Range]
+    awaited: set[str]
+    keys: int = 0
+
+    @classmethod
+    def trying(cls, flat: Range, sample: Sequence[Range], rest: Sequence[Range], counted: Page) -> Split:
+        """Try ``sample`` before ``rest``; ``counted`` is the page that showed them, with what lies beside them."""
+        flat.count_elsewhere(counted)
+        tried = tuple(child.prefix for child in sample)
+        return cls(flat, tried, list(rest), set(tried))
 
     def answered_by(self, item: Range, keys: int) -> bool:
-        """Note the ``keys`` on the first page of ``item``; False when it is not one of the sample, or not its first."""
-        if item not in self._awaited:
+        """Note the ``keys`` on the first page of ``item``; False for any other page."""
+        if item.prefix not in self.awaited:
             return False
-        self._awaited.remove(item)
-        self._keys += keys
+        self.awaited.remove(item.prefix)
+        self.keys += keys
         return True
 
     @property
     def decided(self) -> bool:
-        return not self._awaited
+        return not self.awaited
 
     @property
     def pays(self) -> bool:
-        return self._keys >= KEYS_PER_CHILD * len(self._prefixes)
+        return self.keys >= KEYS_PER_CHILD * len(self.tried)
 
     def flat_rest(self) -> Range:
         """The unsplit range, without what the trial counted or still lists."""
-        self._flat.skip |= self._counted
-        self._flat.skip_prefixes = self._prefixes
-        return self._flat
+        self.flat.skip_prefixes = self.tried
+        return self.flat
+
+    def to_json(self) -> dict[str, Any]:
+        """What a later scan needs to go on with the trial."""
+        return {
+            "flat": self.flat.to_json(),
+            "tried": list(self.tried),
+            "rest": [item.to_json() for item in self.rest],
+            "awaited": sorted(self.awaited),
+            "keys": self.keys,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Split:
+        """Read what :meth:`to_json` wrote.  Raises KeyError, TypeError or ValueError when it is something else."""
+        return cls(
+            flat=Range.from_json(document["flat"]),
+            tried=tuple(map(_text, document["tried"])),
+            rest=[Range.from_json(row) for row in document["rest"]],
+            awaited=set(map(_text, document["awaited"])),
+            keys=count_in(document, "keys"),
+        )
