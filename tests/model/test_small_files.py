@@ -76,6 +76,14 @@ def test_shards_have_the_advised_size_when_there_is_enough_data() -> None:
     assert plan.requests_after == 235 * 31
 
 
-def test_shards_are_not_smaller_than_advised() -> None:
+def test_every_reader_has_a_shard_where_the_set_is_smaller() -> None:
     plan = shard_plan(prefix(20_000, 30_000), load(), readers=64)
-    assert plan is not None and plan.shards == 6  # 600 MB in shards of at least 100 MB
+    assert plan is not None and plan.shards == 64  # 600 MB / 64 = 9.375 MB each
+    assert plan.shard_bytes == pytest.approx(9_375_000)
+    assert plan.requests_after == 128  # each in two parts of 8 MiB
+
+
+def test_shards_are_never_small_files_themselves() -> None:
+    plan = shard_plan(prefix(3_000, 30_000), load(), readers=512)
+    # 90 MB for 512 readers would be 176 KB each; small is below 2.7 MB → 34 shards
+    assert plan is not None and plan.shards == 34

@@ -200,14 +200,15 @@ def listing_cost(requests: int, region: str, facts: Facts) -> Quantity | None:
 
 
 def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPlan | None:
-    """Shards of the advised size, but at least one for each reader, so that none of them idles.
+    """Shards of the advised size, or smaller ones where there would be fewer than readers.
 
-    Size between the advised bounds; smaller only when the whole set is too small to give every reader a shard.
+    Equation: size = min(advised, max(bytes / readers, small)), where ``small`` is the size at which waiting is half of
+    the time on S3 Standard: below it the shards would be small files again.
     """
     if not profile.mean_bytes or profile.bytes <= 0:
         return None
-    advised = facts.model.known("shard_bytes")
-    size = min(max(profile.bytes / max(readers, 1.0), advised.low), advised.value)
+    advised, small = facts.model.known("shard_bytes").value, small_threshold(S3, facts).value
+    size = min(advised, max(profile.bytes / max(readers, 1.0), small))
     shards = max(1, math.ceil(profile.bytes / size))
     part = facts.model.known("part_bytes").value
     return ShardPlan(
