@@ -107,7 +107,9 @@ def test_throughput_shows_demand_ceiling_both_units_and_what_it_feeds(recommenda
     assert "GPUs ask for 12 GB/s (96 Gbit/s)" in written
     assert "network card: 1.25 GB/s (10 Gbit/s)" in written
     assert {"1 GB/s", "10 Gbit/s", "520 MB/s", "64"} <= set(written)
-    assert "The bytes came from this machine's own memory: this is no measurement of a storage tier." in written
+    assert "The bytes came from this machine's own memory: this is no measurement of a storage tier." in " ".join(
+        written
+    )
     # 64 GPUs ask for 8–15 GB/s, one for 125–234 MB/s: 520 MB/s feed 2.22 to 4.16 of them.
     assert "This feeds 2.22–4.16 of 64 GPUs at full speed." in written
     assert "No measured concurrency feeds all GPUs." in written

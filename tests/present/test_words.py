@@ -30,6 +30,7 @@ INFINITE = float("inf")
         (words.network_rate, 1.25e9, "1.25 GB/s (10 Gbit/s)", "1.25 GB/s（10 Gbit/s）"),
         (words.duration, 0.035, "35 ms", "35 毫秒"),
         (words.duration, 12.5, "12.5 s", "12.5 秒"),
+        (words.duration, 1_800, "30 min", "30 分钟"),
         (words.duration, 200, "3 min 20 s", "3 分 20 秒"),
         (words.duration, 18_600, "5 h 10 min", "5 小时 10 分"),
         (words.duration, 1_047_600, "12 d 3 h", "12 天 3 小时"),
@@ -105,7 +106,7 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
         }
     ) == {
         "bytes": "13.5 KB",
-        "interval": "10 min 0 s",
+        "interval": "10 min",
         "option": "FSx for Lustre",
         "limit": "network card",
         "amount": "USD 1,230",

@@ -51,7 +51,7 @@ def _placement(p: Placement) -> tuple[str, ...]:
         configuration(p),
         words.decided_by(p.decided_by),
         words.option(p.rule),
-        words.option(p.model),
+        words.option(p.model) if p.model else text("present.unknown"),
         measured,
     )
 
@@ -191,8 +191,6 @@ def sweep(measurement: Measurement, demand: Demand | None, *, digits: bool = Tru
 def findings(measurement: Measurement, demand: Demand | None) -> list[str]:
     """What it comes to: how many GPUs it feeds, from which concurrency, what the limit was, what was measured."""
     said = []
-    if measurement.conditions.same_machine:
-        said.append(text("measure.same-machine"))
     rate = measurement.read_bytes_per_s
     each = demand.read_bytes_per_s_per_accelerator if demand else None
     if rate is not None and demand is not None and demand.read_bytes_per_s is not None and each is not None:

@@ -83,14 +83,18 @@ def duration(seconds: float | None) -> str:
         return text("present.milliseconds", number=number(seconds * 1000))
     if seconds < _MINUTE:
         return text("present.seconds", number=number(seconds))
-    for unit, smaller, id_ in (
-        (_DAY, _HOUR, "present.days-hours"),
-        (_HOUR, _MINUTE, "present.hours-minutes"),
-        (_MINUTE, 1, "present.minutes-seconds"),
+    for unit, smaller, name, id_ in (
+        (_DAY, _HOUR, "days", "days-hours"),
+        (_HOUR, _MINUTE, "hours", "hours-minutes"),
+        (_MINUTE, 1, "minutes", "minutes-seconds"),
     ):
         if seconds >= unit:
             whole, rest = divmod(round(seconds / smaller), unit // smaller)
-            return text(id_, whole=f"{whole:,}", rest=rest)
+            return (
+                text(f"present.{id_}", whole=f"{whole:,}", rest=rest)
+                if rest
+                else text(f"present.{name}", whole=f"{whole:,}")
+            )
     raise AssertionError("unreachable")  # pragma: no cover — every number of seconds is in one class above
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import language, text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,8 @@ BLUE, SKY, ORANGE, RED, GREEN, GREY, INK = (
     "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73", "#767676", "#1A1A1A",
 )  # fmt: skip
 WIDTH = 340
+_LINE = 72  # letters
+_FEW_DECADES = 2
 
 # Chinese falls back to whichever of these the reader's machine has, in the end to its default.
 _FONT = "Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
@@ -138,10 +141,21 @@ def y_at(pixels: float) -> alt.YValue:
     return alt.YValue(pixels)  # type: ignore[no-untyped-call]  # altair's own
 
 
-def powers_of_ten(low: float, high: float) -> list[float]:
-    """Ticks of a logarithmic axis from the power at or below ``low`` to the one at or above ``high``."""
+def decades(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis from the power of ten at or below ``low`` to the one at or above ``high``.
+
+    Few decades are divided into 1, 2 and 5, many are not.
+    """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    return [float(10**power) for power in range(first, max(last, first + 1) + 1)]
+    last = max(last, first + 1)
+    between = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
+    return [float(step * 10**power) for power in range(first, last) for step in between] + [float(10**last)]
+
+
+def lines(sentences: Sequence[str]) -> list[str]:
+    """Sentences under a title, broken so that none makes the chart wider; a Chinese character is two letters wide."""
+    width = _LINE // 2 if language() == "zh_CN" else _LINE
+    return [line for sentence in sentences for line in textwrap.wrap(sentence, width)]
 
 
 def thinned(points: Sequence[tuple[float, float]], most: int = MOST_ROWS) -> list[tuple[float, float]]:

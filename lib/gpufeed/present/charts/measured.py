@@ -24,7 +24,8 @@ from gpufeed.present.charts.drawing import (
     Drawing,
     Rows,
     data,
-    powers_of_ten,
+    decades,
+    lines,
     thinned,
     thinning_note,
     x_at,
@@ -46,12 +47,15 @@ def throughput(measurement: Measurement, demand: Demand | None) -> Drawing:
     asked = demand.read_bytes_per_s if demand else None
     network = measurement.conditions.network_bytes_per_s
     ceilings = {text("limit.network-card"): network} if network else {}
+    own = [text("measure.same-machine")] if measurement.conditions.same_machine else []
     steps = [
         (record.concurrency, record.bytes_per_s)
         for record in measurement.sweep or measurement.records
         if record.op == "read" and record.concurrency and record.bytes_per_s
     ]
-    return _throughput(steps, asked, ceilings, tables.findings(measurement, demand), tables.sweep(measurement, demand))
+    return _throughput(
+        steps, asked, ceilings, [*own, *tables.findings(measurement, demand)], tables.sweep(measurement, demand)
+    )
 
 
 def _throughput(
@@ -65,7 +69,7 @@ def _throughput(
     drawn = [row["rate"] for row in rows] + list(ceilings.values())
     if demand is not None:
         drawn += [bound for bound in (demand.low, demand.value, demand.high) if bound > 0]
-    ticks = powers_of_ten(min(drawn, default=1.0), max(drawn, default=1.0))
+    ticks = decades(min(drawn, default=1.0), max(drawn, default=1.0))
     concurrencies = [row["concurrency"] for row in rows] or [1]
     span = [min(concurrencies), max(*concurrencies, 2 * min(concurrencies))]
     x = alt.X(
@@ -99,7 +103,7 @@ def _throughput(
     chart = (
         alt.layer(*layers)
         .resolve_axis(y="independent")
-        .properties(width=WIDTH, height=_HEIGHT, title=alt.TitleParams(title, subtitle=list(notes)))
+        .properties(width=WIDTH, height=_HEIGHT, title=alt.TitleParams(title, subtitle=lines(notes)))
     )
     listed = "; ".join(f"{row['concurrency']}: {row['label']}" for row in rows)
     asked = text("chart.throughput.demand", demand=words.quantity(demand))
@@ -151,6 +155,6 @@ def over_time(points: Sequence[tuple[float, float]]) -> Drawing:
                 axis=alt.Axis(title=text("chart.throughput.bytes"), labelExpr=RATE_LABEL),
             ),
         )
-        .properties(width=WIDTH, height=_HEIGHT, title=alt.TitleParams(title, subtitle=[note] if note else []))
+        .properties(width=WIDTH, height=_HEIGHT, title=alt.TitleParams(title, subtitle=lines([note])))
     )
     return Drawing(chart, f"{title}. {note}".strip(), tables.series(kept))

@@ -23,7 +23,7 @@ from gpufeed.present.charts.drawing import (
     Drawing,
     Rows,
     data,
-    powers_of_ten,
+    decades,
     x_at,
     y_at,
 )
@@ -105,7 +105,7 @@ def _supply_row(answer: OptionAnswer) -> dict[str, Any]:
 
 def _ticks(quantities: list[Quantity]) -> list[float]:
     drawn = [bound for q in quantities for bound in (q.low, q.value, q.high) if 0 < bound < float("inf")]
-    return powers_of_ten(min(drawn, default=1.0), max(drawn, default=1.0))
+    return decades(min(drawn, default=1.0), max(drawn, default=1.0))
 
 
 def _verdict_scale(channel: Any, index: int) -> Any:

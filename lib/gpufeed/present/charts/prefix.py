@@ -20,6 +20,7 @@ from gpufeed.present.charts.drawing import (
     Drawing,
     Rows,
     data,
+    lines,
     x_at,
 )
 
@@ -54,7 +55,7 @@ def size_histogram(profile: PrefixProfile, threshold_bytes: float | None) -> Dra
     whole = alt.vconcat(
         _histogram(rows, "objects", BLUE, x, threshold_bytes),
         _histogram(rows, "bytes", ORANGE, x, threshold_bytes),
-    ).properties(title=alt.TitleParams(title, subtitle=subtitle))
+    ).properties(title=alt.TitleParams(title, subtitle=lines(subtitle)))
     listed = "; ".join(
         f"≤ {words.binary_size(row['to'])}: {words.count(row['objects'])}, {words.size(row['bytes'])}" for row in rows
     )

@@ -15,10 +15,10 @@ from gpufeed.model.job import DEFAULT_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.small_files import SmallFiles, small_files
 from gpufeed.observe import scan as scanning
-from gpufeed.observe.runner import Control
+from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.scan import ScanResult
 from gpufeed.observe.store import StoreOptions
-from gpufeed.present import charts, page, tables
+from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
 from gpufeed.present.panels.panel import WorkingPanel, entry, html, row
 
@@ -60,6 +60,10 @@ class InspectPanel(WorkingPanel):
         url, concurrency = self.url.value.strip(), self.concurrency.value
         options = StoreOptions(endpoint_url=self.endpoint.value.strip() or None, anonymous=self.anonymous.value)
         return lambda control: scanning.scan(url, options=options, concurrency=concurrency, control=control)
+
+    def progress_sentence(self, progress: Progress) -> str:
+        said = text("panel.listed", keys=words.count(progress.done), duration=words.duration(progress.seconds))
+        return said if progress.rate is None else said + text("panel.list-rate", rate=words.count(progress.rate))
 
     def show(self, result: ScanResult) -> None:
         """Show a scan and keep it in the study; what was listed before a failure is kept."""

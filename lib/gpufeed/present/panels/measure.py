@@ -15,9 +15,9 @@ from gpufeed.facts.messages import text
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Demand
 from gpufeed.observe.probe import CONCURRENCY, SECONDS, probe
-from gpufeed.observe.runner import Control
+from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.store import StoreOptions
-from gpufeed.present import charts, page, tables
+from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
 from gpufeed.present.panels.panel import WorkingPanel, button, entry, html, row
 
@@ -56,6 +56,17 @@ class MeasurePanel(WorkingPanel):
         url, steps, seconds = self.url.value.strip(), _steps(self.concurrency.value), _seconds(self.seconds.value)
         options = StoreOptions(endpoint_url=self.endpoint.value.strip() or None, anonymous=self.anonymous.value)
         return lambda control: probe(url, options, concurrency=steps, seconds=seconds, control=control)
+
+    def progress_sentence(self, progress: Progress) -> str:
+        if progress.total is None:
+            return text("panel.opening")
+        return text(
+            "panel.probing",
+            concurrency=progress.message,
+            done=words.duration(progress.done),
+            total=words.duration(progress.total),
+            left=words.duration(progress.total - progress.done),
+        )
 
     def show(self, result: Measurement) -> None:
         """Show a measurement and keep it in the study."""

@@ -12,7 +12,7 @@ import traitlets
 from gpufeed.facts.errors import GpufeedError
 from gpufeed.facts.messages import text
 from gpufeed.observe.runner import Control, Progress, Run, SingleFlight
-from gpufeed.present import page, words
+from gpufeed.present import page
 from gpufeed.present.page import Summary
 
 
@@ -62,6 +62,10 @@ class WorkingPanel(Panel):
         """Take the result and show it."""
         raise NotImplementedError
 
+    def progress_sentence(self, progress: Progress) -> str:
+        """How far the work is, how fast it goes, how much longer it takes."""
+        raise NotImplementedError
+
     def start(self) -> Run[Any] | None:
         """Start the work, or return the run under way; None when what is entered cannot be used."""
         if self.run is not None and self.run.running:
@@ -95,7 +99,7 @@ class WorkingPanel(Panel):
             self.error = error
 
     def _progress(self, progress: Progress) -> None:
-        self.progress_line.value = page.block(page.paragraph(progress_sentence(progress), "note"))
+        self.progress_line.value = page.block(page.paragraph(self.progress_sentence(progress), "note"))
 
     def _ended(self, run: Run[Any]) -> None:
         try:
@@ -105,25 +109,6 @@ class WorkingPanel(Panel):
         finally:
             self.start_button.disabled, self.stop_button.disabled = False, True
             self._shown.set()
-
-
-def progress_sentence(progress: Progress) -> str:
-    """How far, how fast, how much longer."""
-    said = [text("panel.progress", done=words.count(progress.done), duration=words.duration(progress.seconds))]
-    if progress.total:
-        said[0] = text(
-            "panel.progress-of",
-            done=words.count(progress.done),
-            total=words.count(progress.total),
-            duration=words.duration(progress.seconds),
-        )
-    if progress.rate is not None:
-        said.append(text("panel.rate", rate=words.number(progress.rate)))
-    if progress.seconds_left is not None:
-        said.append(text("panel.left", duration=words.duration(progress.seconds_left)))
-    if progress.message:
-        said.append(progress.message)
-    return " · ".join(said)
 
 
 def sentence(error: Exception | None) -> str:

@@ -1,0 +1,151 @@
+"""The panels in a real JupyterLab: a widget moved in the browser changes a value in the kernel, and all of it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from lab_page import Lab, NotebookPage, write_notebook
+from playwright.sync_api import Locator, expect
+
+if TYPE_CHECKING:
+    from conftest import OpenNotebook
+
+PREPARE = """
+from gpufeed import demo, facts
+from gpufeed.model.study import Study
+from gpufeed.model.workload import Workload
+from gpufeed.present import panels
+server = demo.connect_or_start().use()
+study = Study(workload=Workload.from_mapping({
+    "task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "preset": "image-classification",
+    "dataset_bytes": 5e12, "objects": 50_000_000, "run_hours": 100.0, "region": "us-east-1"}, facts.load()))
+"""
+PLACE = '"s3://gpufeed-sample/images/", server.endpoint_url'
+DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+SECONDS = 1000
+# Everything that sticks out of the cell's output to the right, tables that scroll inside themselves apart.
+STICKS_OUT = """output => {
+    const edge = output.getBoundingClientRect().right + 1;
+    return [...output.querySelectorAll('.gpufeed-chart, .widget-text, .widget-dropdown, .widget-button, p')]
+        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
+        .map(e => e.className + ' ' + e.textContent.slice(0, 40));
+}"""
+# Charts that could not be drawn.
+BROKEN = "output => [...output.querySelectorAll('img')].filter(i => !i.complete || !i.naturalWidth).length"
+
+
+def panel_of(lab: Lab, open_notebook: OpenNotebook, made: str, name: str) -> tuple[NotebookPage, Locator]:
+    write_notebook(lab.directory / f"{name}.ipynb", PREPARE, f"panel = panels.{made}\npanel")
+    notebook = open_notebook(f"{name}.ipynb")
+    notebook.run_all()
+    output = notebook.output(1)
+    output.scroll_into_view_if_needed()
+    return notebook, output
+
+
+def field(output: Locator, label: str) -> Locator:
+    return output.get_by_label(label, exact=True)
+
+
+def enter(output: Locator, label: str, value: str) -> None:
+    box = field(output, label)
+    box.fill(value)
+    box.press("Enter")
+
+
+def looked_at(notebook: NotebookPage, output: Locator, name: str) -> None:
+    """Pictures for people, narrow and wide, light and dark; nothing is cut off and every chart is drawn."""
+    page = notebook.page
+    for theme, change in (("light", LIGHT), ("dark", DARK)):
+        page.evaluate(change)
+        for width in (800, 1280):
+            notebook.screenshot(f"{name}-{theme}-{width}", width, 2600)
+            assert output.evaluate(STICKS_OUT) == []
+            assert output.evaluate(BROKEN) == 0
+    page.evaluate(LIGHT)
+
+
+def test_choose_answers_a_moved_widget(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, "ChoosePanel(study)", "choose")
+    expect(output).to_contain_text("GPUs fed:")
+    before = output.locator("img").first.get_attribute("src")
+    enter(output, "Instances", "64")
+    expect(output).to_contain_text("multi-node: With about 16–500 instances, FSx for Lustre comes first.")
+    expect(output.locator("img").first).not_to_have_attribute("src", before or "")
+    field(output, "Checkpoints").select_option("frequent")
+    expect(output).to_contain_text("frequent-checkpoints:")
+    field(output, "hard-link").check()
+    expect(output).to_contain_text("It cannot do an operation the job needs: hard-link.")
+    enter(output, "Instances", "minus three")
+    expect(output.get_by_role("alert")).to_contain_text("instances must be a number, not minus three.")
+    enter(output, "Instances", "64")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    output.get_by_text("More fields").click()
+    enter(output, "Epochs", "3")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    output.get_by_text("More fields").click()
+    looked_at(notebook, output, "choose")
+
+
+def test_inspect_scans_and_stops_and_says_what_is_wrong(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, f"InspectPanel(study, {PLACE})", "inspect")
+    enter(output, "Prefix (s3://…)", "not a prefix")
+    output.get_by_role("button", name="Scan").click()
+    expect(output.get_by_role("alert")).to_contain_text("is not an S3 address")
+    enter(output, "Prefix (s3://…)", "s3://gpufeed-sample/images/")
+    output.get_by_role("button", name="Scan").click()
+    expect(output).to_contain_text("3,003 objects, ", timeout=60 * SECONDS)
+    expect(output.get_by_role("alert")).to_have_count(0)
+    expect(output.get_by_role("button", name="Scan")).to_be_enabled()
+    expect(output.get_by_role("button", name="Stop")).to_be_disabled()
+    expect(output).to_contain_text("images/zebra/")
+    looked_at(notebook, output, "inspect")
+
+
+def test_measure_probes_stops_saves_and_loads(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, f"MeasurePanel(study, {PLACE})", "measure")
+    enter(output, "Concurrencies", "1, 4, 16")
+    enter(output, "Seconds per step", "30")
+    output.get_by_role("button", name="Probe").click()
+    stop = output.get_by_role("button", name="Stop")
+    expect(stop).to_be_enabled()
+    expect(output).to_contain_text("left", timeout=20 * SECONDS)
+    stop.click()
+    expect(output.get_by_role("button", name="Probe")).to_be_enabled(timeout=20 * SECONDS)
+    enter(output, "Seconds per step", "0.5")
+    output.get_by_role("button", name="Probe").click()
+    expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
+    expect(output).to_contain_text("own memory: this is no measurement of a storage tier")
+    expect(output.locator("img")).to_have_count(1)
+    output.get_by_role("button", name="Save").click()
+    output.get_by_role("button", name="Load").click()
+    expect(output.get_by_role("alert")).to_have_count(0)
+    looked_at(notebook, output, "measure")
+
+
+def test_the_studio_holds_all_three_under_one_headline(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, f"StudioPanel(study, {PLACE})", "studio")
+    headline = output.locator(".headline").first
+    expect(headline).to_have_text(re.compile(r"GPUs fed: \d"))
+    costs = output.locator("table", has_text="Idle GPUs").first
+    before = costs.text_content() or ""
+    output.get_by_role("tab", name="Inspect").click()
+    output.get_by_role("button", name="Scan").click()
+    expect(output).to_contain_text("3,003 objects, ", timeout=60 * SECONDS)
+    expect(costs).not_to_have_text(before)
+    output.get_by_role("tab", name="Measure").click()
+    enter(output, "Seconds per step", "0.5")
+    output.get_by_role("button", name="Probe").click()
+    expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
+    output.get_by_role("tab", name="Choose").click()
+    expect(output).to_contain_text("A measurement is shown only")
+    looked_at(notebook, output, "studio")
+
+
+@pytest.mark.parametrize("label", ["Task", "Instances", "Instance type", "Region", "Dataset (GB)"])
+def test_each_field_is_named_for_screen_readers(lab: Lab, open_notebook: OpenNotebook, label: str) -> None:
+    _, output = panel_of(lab, open_notebook, "ChoosePanel(study)", "labels")
+    expect(field(output, label)).to_be_visible()
