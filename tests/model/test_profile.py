@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpufeed.facts.errors import InputError
 from gpufeed.model import tally as module
 from gpufeed.model.profile import QUANTILE_ERROR, PrefixProfile, bucket_of, largest_in, merge
 
@@ -188,3 +189,95 @@ def test_rows_beyond_those_shown_are_summed_in_the_last_row(monkeypatch):
 def test_profiles_of_different_prefixes_do_not_merge():
     with pytest.raises(ValueError, match="different prefixes"):
         merge(PrefixProfile("a/"), PrefixProfile("b/"))
+
+
+# ---- documents that people hand over -------------------------------------------------------------------------------
+
+
+def contract_keys():
+    """A profile with the keys of the shell contract and no sketch: 1 empty object, 300 of 1 KB, 100 of 1 MB."""
+    return {
+        "objects": 401,
+        "bytes": 100_300_000,
+        "folder_markers": 2,
+        "zero_byte_objects": 1,
+        "unknown_size_objects": 0,
+        "noncurrent": {"versions": 3, "bytes": 30},
+        "delete_markers": None,
+        "not_readable_now": {"objects": 0, "bytes": 0},
+        "size_quantiles": {"p05": 1000, "p50": 1000, "p95": 1_000_000, "max": 1_000_000},
+        "by_size": [
+            {"up_to": 0, "objects": 1, "bytes": 0},
+            {"up_to": 1024, "objects": 300, "bytes": 300_000},
+            {"up_to": 1_048_576, "objects": 100, "bytes": 100_000_000},
+        ],
+        "by_prefix": [{"prefix": "p/", "objects": 401, "bytes": 100_300_000}],
+        "by_extension": [{"extension": ".jpg", "objects": 401, "bytes": 100_300_000}],
+        "by_storage_class": [{"storage_class": "STANDARD", "objects": 401, "bytes": 100_300_000}],
+    }
+
+
+def test_the_keys_of_the_contract_are_enough_and_quantiles_come_from_by_size():
+    profile = PrefixProfile.from_json(contract_keys())
+    assert (profile.objects, profile.bytes, profile.folder_markers, profile.noncurrent) == (
+        401,
+        100_300_000,
+        2,
+        (3, 30),
+    )
+    assert (profile.size_quantile(0.05), profile.median, profile.size_quantile(0.95)) == (1000, 1000, 1_000_000)
+    assert (profile.max_bytes, profile.mean_bytes) == (1_000_000, 100_300_000 / 400)
+    assert profile.up_to(65_536) == (300, 300_000)
+    assert [row for row in profile.by_size() if row["objects"]] == contract_keys()["by_size"]
+
+
+def test_objects_bytes_and_by_size_are_the_least():
+    least = {name: contract_keys()[name] for name in ("objects", "bytes", "by_size")}
+    profile = PrefixProfile.from_json(least)
+    assert (profile.median, profile.zero_byte_objects, profile.max_bytes) == (1000, 1, None)
+    for name in least:
+        with pytest.raises(InputError, match=name):
+            PrefixProfile.from_json({key: value for key, value in least.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"objects": "many"}, "objects"),
+        ({"objects": None}, "objects"),  # a scan that was refused knows nothing
+        ({"objects": True}, "objects"),
+        ({"bytes": -1}, "bytes"),
+        ({"bytes": 1.5}, "bytes"),
+        ({"by_size": None}, "…"),
+        ({"by_size": [7]}, "…"),
+        ({"by_size": [{"up_to": 0, "objects": 1}]}, "bytes"),
+        ({"by_prefix": [{"prefix": 7, "objects": 1, "bytes": 1}]}, "prefix"),
+        ({"size_quantiles": {"max": "large"}}, "max"),
+        ({"noncurrent": {"versions": 1}}, "bytes"),
+        ({"sketch": {}}, "subdivision_bits"),
+        ({"sketch": {"prefix": "", "subdivision_bits": 3, "sizes": []}}, "subdivision_bits"),
+        ({"sketch": {"prefix": "", "subdivision_bits": 7, "sizes": [[1, 2]]}}, "sizes"),
+        ({"sketch": {"prefix": "", "subdivision_bits": 7, "sizes": [[1, "x", 2]]}}, "sizes"),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_a_document_that_is_no_profile_is_refused_naming_the_field(change, field, language, monkeypatch):
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    with pytest.raises(InputError) as raised:
+        PrefixProfile.from_json(contract_keys() | change)
+    assert raised.value.exit_code == 2
+    assert f"“{field}”" in str(raised.value)
+
+
+@pytest.mark.parametrize("document", [{}, [], [1, 2], "text", None, {"records": []}])
+def test_anything_else_is_refused(document):
+    with pytest.raises(InputError):
+        PrefixProfile.from_json(document)
+
+
+def test_a_whole_profile_keeps_every_row():
+    profile = PrefixProfile()
+    for n in range(500):
+        profile.add_many([f"{n:03d}/x"], [n])
+    assert len(profile.to_json()["by_prefix"]) == module.SHOWN_ROWS + 1
+    assert PrefixProfile.from_json(json.loads(json.dumps(profile.to_json(whole=True)))) == profile

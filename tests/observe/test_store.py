@@ -185,3 +185,13 @@ def test_the_credential_chain_serves_a_second_client(monkeypatch):
     with pytest.raises(Exception, match="No AWS credentials") as raised:
         credentials()()
     assert raised.value.message_id == "store.no-credentials"
+
+
+def test_a_second_client_reads_no_service_description_again():
+    from gpufeed.observe.store import _service_models
+
+    connect(StoreOptions("http://127.0.0.1:9"))
+    models = _service_models()
+    first = models.load_service_model("s3", "service-2")
+    connect(StoreOptions("http://127.0.0.1:9"))
+    assert _service_models().load_service_model("s3", "service-2") is first

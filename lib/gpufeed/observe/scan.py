@@ -388,7 +388,7 @@ class _Scan:
             complete=self.reason is None,
             incomplete_because=self.reason,
             failure=self.failure,
-            answered=self.pages > 0 or self.keys > 0,
+            answered=self._answered,
             requests=self.requests,
             retries=self.retries,
             seconds=time.monotonic() - self.began,
@@ -397,6 +397,10 @@ class _Scan:
             ranges=tuple(left),
             warnings=tuple(self._warnings()),
         )
+
+    @property
+    def _answered(self) -> bool:
+        return self.reason is None or self.pages > 0 or self.keys > 0
 
     def _warnings(self) -> list[Sentence | GpufeedError]:
         profile = self.profile
@@ -409,6 +413,6 @@ class _Scan:
             found.append(Sentence("scan.archived", {"objects": profile.not_readable_now[0]}))
         if "INTELLIGENT_TIERING" in profile.storage_classes.rows:
             found.append(Sentence("scan.intelligent-tiering"))
-        if self.retries:
+        if self.retries and self._answered:
             found.append(Sentence("scan.retried", {"retries": self.retries}))
         return found
