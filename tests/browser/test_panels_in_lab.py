@@ -118,7 +118,7 @@ def test_measure_probes_stops_saves_and_loads(lab: Lab, open_notebook: OpenNoteb
     enter(output, "Seconds per step", "0.5")
     output.get_by_role("button", name="Probe").click()
     expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
-    expect(output).to_contain_text("own memory: this is no measurement of a storage tier")
+    expect(output).to_contain_text("This is this machine's own memory or server, not a storage tier")
     expect(output.locator("img")).to_have_count(1)
     output.get_by_role("button", name="Save").click()
     output.get_by_role("button", name="Load").click()

@@ -273,7 +273,7 @@ def test_measure_sums_up_without_a_digit_that_changes(study: Study, demo_environ
         "The bytes came from this machine's own memory: this is no measurement of a storage tier.",
         "Measured, by concurrency",
         "Concurrency | Read rate | Requests/s | GPUs ask",
-        "4 | 100 KB/s–100 GB/s | 1–1,000,000 requests/s | unknown",
+        "4 | 100 KB/s–100 GB/s | 1–1,000,000 requests/s | 11.4 GB/s (91.4 Gbit/s)",
     ]
 
 
@@ -284,6 +284,8 @@ def test_measure_sums_up_without_a_digit_that_changes(study: Study, demo_environ
         ("concurrency", "0", "probe.bad-concurrency"),
         ("seconds", "soon", "panel.not-seconds"),
         ("seconds", "-1", "probe.bad-seconds"),
+        ("budget", "little", "panel.not-money"),
+        ("budget", "-1", "probe.bad-budget"),
         ("url", "/no/such/place", "probe.no-path"),
     ],
 )

@@ -201,6 +201,9 @@ def findings(measurement: Measurement, demand: Demand | None) -> list[str]:
         )
     if rate is not None:
         said.append(text(f"measure.limited-by.{measurement.limited_by}"))
+    conditions = measurement.conditions
+    if conditions.cost and conditions.currency:
+        said.append(text("measure.cost", cost=words.money(conditions.cost, conditions.currency)))
     return said
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import traitlets
 
@@ -11,6 +10,7 @@ from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
@@ -24,7 +24,7 @@ class ChoosePanel(Panel):
     workload = traitlets.Instance(Workload, allow_none=True)
     recommendation = traitlets.Instance(Recommendation, allow_none=True)
 
-    def __init__(self, study: Any) -> None:
+    def __init__(self, study: Study) -> None:
         super().__init__(study)
         self._facts = facts_floor.load()
         # A change of a widget and the end of a scan may come at the same time, from two threads.

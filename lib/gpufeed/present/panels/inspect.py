@@ -13,7 +13,9 @@ from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.job import DEFAULT_REGION
 from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.rules import S3
 from gpufeed.model.small_files import SmallFiles, small_files
+from gpufeed.model.study import Study
 from gpufeed.observe import scan as scanning
 from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.scan import ScanResult
@@ -28,7 +30,7 @@ class InspectPanel(WorkingPanel):
 
     profile = traitlets.Instance(PrefixProfile, allow_none=True)
 
-    def __init__(self, study: Any, url: str = "", endpoint_url: str = "") -> None:
+    def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:
         super().__init__(study, text("panel.scan"))
         self._facts = facts_floor.load()
         self.url = entry("panel.url", url)
@@ -42,11 +44,13 @@ class InspectPanel(WorkingPanel):
             style={"description_width": "160px"},
             layout=widgets.Layout(width="260px"),
         )
+        self._cost = html(page.block(page.STYLE, page.paragraph(self._cost_sentence(), "note")))
         self._answer, self._sizes, self._prefixes, self._details = html(), html(), html(), html()
         for picture in (self._sizes, self._prefixes):
             picture.layout.width = "auto"
         self.children = [
             row(self.url, self.endpoint, self.concurrency, self.anonymous),
+            self._cost,
             row(self.start_button, self.stop_button, self.progress_line),
             self._error_line,
             self._answer,
@@ -119,6 +123,13 @@ class InspectPanel(WorkingPanel):
             nodes=plan.workload.instances if plan else 1,
             demand=plan.demand if plan else None,
         )
+
+    def _cost_sentence(self) -> str:
+        """What a scan costs, before it starts."""
+        region = self._region()
+        price = self._facts.price(S3, "list", region)
+        currency = self._facts.regions[region].get_value("currency")
+        return text("panel.scan-cost", price=words.money(price.value if price else None, currency), region=region)
 
     def _region(self) -> str:
         return self.study.recommendation.region if self.study.recommendation else DEFAULT_REGION

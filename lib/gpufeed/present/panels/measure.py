@@ -10,10 +10,13 @@ from typing import Any
 import ipywidgets as widgets
 import traitlets
 
+from gpufeed import facts as facts_floor
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Demand
+from gpufeed.model.study import Study
+from gpufeed.observe.budget import DEFAULT_BUDGET
 from gpufeed.observe.probe import CONCURRENCY, SECONDS, probe
 from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.store import StoreOptions
@@ -27,13 +30,16 @@ class MeasurePanel(WorkingPanel):
 
     measurement = traitlets.Instance(Measurement, allow_none=True)
 
-    def __init__(self, study: Any, url: str = "", endpoint_url: str = "") -> None:
+    def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:
         super().__init__(study, text("panel.probe"))
+        self._facts = facts_floor.load()
         self.url = entry("panel.url-or-path", url)
         self.endpoint = entry("panel.endpoint", endpoint_url)
         self.anonymous = widgets.Checkbox(description=text("panel.anonymous"), indent=False)
         self.concurrency = entry("panel.concurrency", ", ".join(map(str, CONCURRENCY)))
         self.seconds = entry("panel.seconds", f"{SECONDS:g}")
+        self.budget = entry("panel.budget", "")
+        self.budget.placeholder = f"{DEFAULT_BUDGET:g}"
         self.file = entry("panel.file", "measurement.json")
         self.save_button = button(text("panel.save"), "")
         self.load_button = button(text("panel.load"), "")
@@ -41,7 +47,8 @@ class MeasurePanel(WorkingPanel):
         self.load_button.on_click(lambda _: self._guarded(self.load))
         self._answer, self._picture, self._details = html(), html(), html()
         self.children = [
-            row(self.url, self.endpoint, self.concurrency, self.seconds, self.anonymous),
+            row(self.url, self.endpoint, self.concurrency, self.seconds, self.budget, self.anonymous),
+            html(page.block(page.STYLE, page.paragraph(text("panel.probe-cost"), "note"))),
             row(self.start_button, self.stop_button, self.progress_line),
             self._error_line,
             self._answer,
@@ -53,9 +60,10 @@ class MeasurePanel(WorkingPanel):
         self.refresh()
 
     def work(self) -> Callable[[Control], Measurement]:
-        url, steps, seconds = self.url.value.strip(), _steps(self.concurrency.value), _seconds(self.seconds.value)
+        url, steps = self.url.value.strip(), _steps(self.concurrency.value)
+        seconds, budget = _number("panel.not-seconds", self.seconds.value), _budget(self.budget.value)
         options = StoreOptions(endpoint_url=self.endpoint.value.strip() or None, anonymous=self.anonymous.value)
-        return lambda control: probe(url, options, concurrency=steps, seconds=seconds, control=control)
+        return lambda control: probe(url, options, concurrency=steps, seconds=seconds, budget=budget, control=control)
 
     def progress_sentence(self, progress: Progress) -> str:
         if progress.total is None:
@@ -71,6 +79,8 @@ class MeasurePanel(WorkingPanel):
     def show(self, result: Measurement) -> None:
         """Show a measurement and keep it in the study."""
         self.study.measurement = result
+        if self.study.workload is not None:
+            self.study.recommend(self._facts)  # a measurement says something against what the GPUs ask for
         self.measurement = result
         self.refresh()
 
@@ -127,7 +137,7 @@ class MeasurePanel(WorkingPanel):
         return Summary([*parts, (text("panel.sweep"), tables.sweep(self.measurement, demand, digits=False))])
 
 
-def demand_of(study: Any) -> Demand | None:
+def demand_of(study: Study) -> Demand | None:
     return study.recommendation.demand if study.recommendation is not None else None
 
 
@@ -138,8 +148,12 @@ def _steps(entered: str) -> tuple[int, ...]:
         raise InputError("panel.not-concurrencies", entered=entered) from None
 
 
-def _seconds(entered: str) -> float:
+def _budget(entered: str) -> float | None:
+    return _number("panel.not-money", entered) if entered.strip() else None
+
+
+def _number(message_id: str, entered: str) -> float:
     try:
         return float(entered)
     except ValueError:
-        raise InputError("panel.not-seconds", entered=entered) from None
+        raise InputError(message_id, entered=entered) from None

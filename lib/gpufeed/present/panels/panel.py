@@ -11,6 +11,7 @@ import traitlets
 
 from gpufeed.facts.errors import GpufeedError
 from gpufeed.facts.messages import text
+from gpufeed.model.study import Study
 from gpufeed.observe.runner import Control, Progress, Run, SingleFlight
 from gpufeed.present import page
 from gpufeed.present.page import Summary
@@ -21,7 +22,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     error = traitlets.Instance(Exception, allow_none=True)
 
-    def __init__(self, study: Any) -> None:
+    def __init__(self, study: Study) -> None:
         super().__init__(layout=widgets.Layout(width="100%"))
         self.study = study
         self._error_line = html()
@@ -42,7 +43,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 class WorkingPanel(Panel):
     """A panel whose button starts long work: one run at a time, with progress and Stop."""
 
-    def __init__(self, study: Any, start_label: str) -> None:
+    def __init__(self, study: Study, start_label: str) -> None:
         super().__init__(study)
         self.start_button = button(start_label, "primary")
         self.stop_button = button(text("panel.stop"), "")

@@ -11,6 +11,7 @@ from gpufeed.facts.messages import text
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present import page
 from gpufeed.present.page import Summary
@@ -28,7 +29,7 @@ class StudioPanel(Panel):
     profile = traitlets.Instance(PrefixProfile, allow_none=True)
     measurement = traitlets.Instance(Measurement, allow_none=True)
 
-    def __init__(self, study: Any, url: str = "", endpoint_url: str = "") -> None:
+    def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:
         super().__init__(study)
         self.choose = ChoosePanel(study)
         self.inspect = InspectPanel(study, url, endpoint_url)
