@@ -84,9 +84,11 @@ def test_a_failing_callback_does_not_harm_the_work():
     def broken(progress):
         raise RuntimeError("widget is gone")
 
-    run = Run(lambda control: "kept", on_progress=broken).start()
+    told = threading.Event()
+    run = Run(lambda control: "kept", on_progress=broken, on_end=lambda _: told.set()).start()
     assert run.result(5) == "kept"
     assert isinstance(run.callback_error, RuntimeError)
+    assert told.wait(5)  # whoever waits for the end must not wait for ever
 
 
 def test_the_end_is_announced_after_the_result_is_there():

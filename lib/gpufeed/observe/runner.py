@@ -56,7 +56,8 @@ class Run(Generic[T]):
 
     ``on_progress`` is called at the start, then at most every ``interval`` seconds, then once with the last figures;
     ``on_end`` is called once when the work has ended in any way.  Both run in the background thread.  A callback that
-    fails never harms the work: it is not called again and its error stays in ``callback_error``.
+    fails never harms the work: it is not called again and its error stays in ``callback_error``; ``on_end`` is always
+    called, since someone may wait for it.
     """
 
     def __init__(
@@ -145,7 +146,8 @@ class Run(Generic[T]):
             self._call(self._on_progress, progress)
 
     def _call(self, callback: Callable[..., None] | None, argument: object) -> None:
-        if callback is None or self.callback_error is not None:
+        drawing_failed = self.callback_error is not None and callback is not self._on_end
+        if callback is None or drawing_failed:
             return
         try:
             callback(argument)
