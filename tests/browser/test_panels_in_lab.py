@@ -61,6 +61,7 @@ def looked_at(notebook: NotebookPage, output: Locator, name: str) -> None:
     page = notebook.page
     for theme, change in (("light", LIGHT), ("dark", DARK)):
         page.evaluate(change)
+        expect(page.locator("#jupyterlab-splash")).to_have_count(0)
         for width in (800, 1280):
             notebook.screenshot(f"{name}-{theme}-{width}", width, 2600)
             assert output.evaluate(STICKS_OUT) == []

@@ -48,7 +48,7 @@ def test_supply_names_each_option_its_rate_and_the_limit_that_binds(recommendati
 
 def test_supply_in_chinese(recommendation: Recommendation, chinese: None) -> None:
     written = texts(charts.supply_vs_demand(recommendation))
-    assert "9 GB/s · 供给 75% · 受限于请求延迟" in written
+    assert "9 GB/s · 喂饱 75% · 受限于请求延迟" in written
     assert "各选项的读取速率；GPU 需要 12 GB/s（8–15 GB/s）" in written
 
 

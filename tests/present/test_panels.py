@@ -171,7 +171,7 @@ def test_choose_speaks_chinese(study: Study, chinese: None) -> None:
     panel = ChoosePanel(study)
     assert panel.error is None
     assert panel.form.widgets["instances"].description == "实例数"
-    assert "GPU 供给：" in shown(panel)
+    assert "GPU 喂饱程度：" in shown(panel)
     assert "各类数据放在哪里" in shown(panel)
 
 

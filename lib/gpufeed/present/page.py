@@ -23,7 +23,7 @@ STYLE = """<style>
 .widget-text input { min-width: 0; }
 .gpufeed h3 { margin: 14px 0 4px; font-size: 15px; }
 .gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
-.gpufeed .headline { font-size: 26px; line-height: 1.3; font-weight: 600; }
+.gpufeed .headline { font-size: 22px; line-height: 1.3; font-weight: 600; }
 .gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
 .gpufeed .note { color: var(--jp-ui-font-color2, #555); }
 .gpufeed .scroll { overflow-x: auto; }

@@ -75,7 +75,7 @@ def _throughput(
     x = alt.X(
         "concurrency",
         type="quantitative",
-        scale=alt.Scale(type="log", base=2, domain=span, nice=False, padding=24),
+        scale=alt.Scale(type="log", base=2, domain=span, nice=False, padding=34),
         axis=alt.Axis(values=concurrencies, title=text("chart.throughput.x"), format="d", grid=False),
     )
     scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)

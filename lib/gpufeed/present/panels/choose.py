@@ -24,8 +24,10 @@ class ChoosePanel(Panel):
     workload = traitlets.Instance(Workload, allow_none=True)
     recommendation = traitlets.Instance(Recommendation, allow_none=True)
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, *, headed: bool = True) -> None:
+        """``headed``: with the headline; a page that has its own goes without."""
         super().__init__(study)
+        self._headed = headed
         self._facts = facts_floor.load()
         # A change of a widget and the end of a scan may come at the same time, from two threads.
         self._one_at_a_time = threading.RLock()
@@ -69,7 +71,7 @@ class ChoosePanel(Panel):
         # Values first: they are there at once, the charts a moment later.
         self._answer.value = page.block(
             page.STYLE,
-            page.paragraph(headline(recommendation), "headline"),
+            page.paragraph(headline(recommendation), "headline") if self._headed else "",
             page.paragraph(verdict(recommendation)),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),

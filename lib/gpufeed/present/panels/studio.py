@@ -31,7 +31,7 @@ class StudioPanel(Panel):
 
     def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:
         super().__init__(study)
-        self.choose = ChoosePanel(study)
+        self.choose = ChoosePanel(study, headed=False)
         self.inspect = InspectPanel(study, url, endpoint_url)
         self.measure = MeasurePanel(study, url, endpoint_url)
         self._headline = html()
