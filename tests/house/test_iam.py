@@ -183,7 +183,7 @@ def test_what_users_run_calls_one_operation_of_s3_through_boto3() -> None:
         if isinstance(function, ast.FunctionDef) and "put_object" in ast.unparse(function)
     ]
     users = {path.name for path in LIB.rglob("*.py") if marker in path.read_text(encoding="utf-8")}
-    assert users == {"store.py", "sample.py"}
+    assert users == {"store.py", "demo.py"}
 
 
 def attributes() -> set[str]:
