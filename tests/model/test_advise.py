@@ -99,6 +99,77 @@ def test_an_asynchronous_save_stops_the_gpus_for_the_copy_to_host_memory_only() 
     assert stall.fits_interval is True
 
 
+def test_an_asynchronous_save_longer_than_its_interval_stops_the_gpus_for_the_rest() -> None:
+    found = plan(checkpoint_bytes=1e12, checkpoint_interval=60, checkpoint_mode="async")
+    stall = found.option("s3-standard").stall
+    # Written in 1 TB / (64 × 8 × 20 MB/s) = 97.66 s, so 37.66 s reach into the next interval; 0.78 s for the copy.
+    save, copy = 1e12 / (64 * 8 * 20e6), 1e12 / (64 * 20e9)
+    assert stall.fits_interval is False
+    assert stall.stall_seconds is not None and stall.stall_seconds.value == pytest.approx(copy + save - 60)
+    assert stall.share is not None and stall.share.value == pytest.approx((copy + save - 60) / 60)
+
+
+def test_the_best_asynchronous_interval_leaves_time_to_write() -> None:
+    found = plan(instances=1000, checkpoint_bytes=1e15, checkpoint_interval=3600, checkpoint_mode="async")
+    stall = found.option("s3-files").stall
+    # 1 PB at 1 GiB/s: no interval can be shorter, whatever the copy costs.
+    assert stall.best_interval == pytest.approx(1e15 / 2**30)
+
+
+def test_saving_never_takes_more_than_all_of_the_time() -> None:
+    found = plan(checkpoint_bytes=1e12, checkpoint_interval=60)
+    share = found.option("s3-standard").stall.share
+    assert share is not None and share[:3] == (pytest.approx(1e12 / (64 * 8 * 45e6) / 60), 1.0, 1.0)
+
+
+def test_a_file_system_has_room_for_two_checkpoints_beside_the_data() -> None:
+    traits = {"dataset_bytes": 1e12, "objects": 4000, "checkpoints": "rare"}
+    small, large = plan(checkpoint_bytes=1e9, **traits), plan(checkpoint_bytes=1e12, **traits)
+    # 1 TB and 2 GB are 933 GiB; 1 TB and 2 TB are 2,794 GiB.
+    assert small.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] == 1200
+    assert large.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] >= 4800
+
+
+@pytest.mark.parametrize(
+    ("traits", "option"),
+    [
+        ({"data_in_s3": True}, "mountpoint-s3"),
+        ({"data_in_s3": True, "file_operations": ["rename"]}, "s3-files"),
+    ],
+)
+def test_a_program_that_wants_files_checkpoints_to_s3_through_files(traits: dict[str, Any], option: str) -> None:
+    found = plan(interface="file-paths", checkpoints="rare", checkpoint_bytes=1e9, **traits)
+    placed = found.placements["checkpoints"]
+    assert (placed.option, placed.backed_by, placed.decided_by) == (option, "s3-standard", "rule")
+
+
+def test_mountpoint_that_must_rename_does_not_exist_where_express_does_not() -> None:
+    found = plan(
+        region="cn-north-1", interface="file-paths", file_operations=["rename"], avoid_parallel_file_system=True
+    )
+    assert found.option("mountpoint-s3").verdict == "ruled-out"
+    assert "backing-not-in-region" in reasons(found, "mountpoint-s3")
+    # The rule's S3 serves no files; of the two that are left, FSx for Lustre is known to be there.
+    assert found.rule.option == "s3-standard"
+    assert found.recommended == "fsx-for-lustre"
+
+
+def test_a_mountpoint_on_a_directory_bucket_names_its_zone() -> None:
+    found = plan(
+        instances=1,
+        preset="image-classification",
+        samples_per_second_per_accelerator=150,
+        dataset_bytes=1e11,
+        objects=1_000_000,
+        interface="file-paths",
+        file_operations=["rename"],
+        avoid_parallel_file_system=True,
+    )
+    reads = found.placements["training_reads"]
+    assert (reads.option, reads.backed_by) == ("mountpoint-s3", "s3-express-one-zone")
+    assert "express-zone" in [warning.id for warning in found.warnings]
+
+
 def measured(rate: float, **conditions: Any) -> Measurement:
     record = Record(
         op="read",
@@ -130,6 +201,12 @@ def test_a_sustained_cold_measurement_on_the_same_option_decides() -> None:
     reads = found.placements["training_reads"]
     assert (reads.option, reads.decided_by, reads.measured_used_as) == ("s3-standard", "measured", "decision")
     assert found.option("s3-standard").supply.limited_by == "measured"
+
+
+def test_a_measured_rate_does_not_hide_that_requests_starve_the_gpus() -> None:
+    before, after = plan(**IMAGES), plan(measured(550e6, option="s3-standard"), **IMAGES)
+    assert "many-small-files" in before.rule.triggers
+    assert after.rule == before.rule
 
 
 def test_this_machines_own_memory_is_shown_only() -> None:

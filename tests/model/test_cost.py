@@ -77,6 +77,29 @@ def test_express_charges_storage_upload_and_every_byte_read() -> None:
     assert found.beyond_base is not None and found.beyond_base.value == pytest.approx(gib * 0.11 + reading)
 
 
+def test_s3_files_bills_small_reads_and_small_files_at_its_minimum() -> None:
+    tiny = replace(
+        TWO_GB,
+        dataset_bytes=Quantity.exact(4096e6, "bytes"),
+        objects=1e6,
+        object_bytes=Quantity.exact(4096.0, "bytes"),
+        read_bytes=Quantity.exact(8192e6, "bytes"),
+        requests=Quantity.exact(2e6, "requests"),
+    )
+    found = cost("s3-files", tiny, FED, load(), None)
+    # Reads and imports count as 32 KiB each, files as 10 KiB.
+    brought, read = 1e6 * 32 * 1024 / GIB * 0.06, 2e6 * 32 * 1024 / GIB * 0.03
+    assert found.requests is not None and found.requests.value == pytest.approx(brought + read)
+    assert found.beyond_base is not None
+    assert found.beyond_base.value == pytest.approx(1e6 * 10 * 1024 / GIB * 0.3 + brought + read)
+
+
+def test_a_read_that_s3_files_streams_costs_a_get_and_a_metadata_read() -> None:
+    found = cost("s3-files", TWO_GB, FED, load(), None)  # objects of 50 MB: nothing lies on its own storage
+    expected = 240 * 0.0004 / 1000 + 240 * 4096 / GIB * 0.03
+    assert found.beyond_base is not None and found.beyond_base.value == pytest.approx(expected)
+
+
 def test_a_price_without_a_source_is_none_and_named_and_so_is_the_total() -> None:
     china = replace(TWO_GB, region="cn-north-1", currency="CNY")
     found = cost("s3-standard", china, FED, load(), None)

@@ -22,7 +22,18 @@ def test_3_1_terabytes_need_4800_gib() -> None:  # case 046
     assert allowed_capacity(load().fsx["PERSISTENT_2-SSD-125"], need) == 4800
 
 
-@pytest.mark.parametrize(("name", "gib", "allowed"), [("SCRATCH_2", 3600, False), ("SCRATCH_2", 1200, True)])
+@pytest.mark.parametrize(
+    ("name", "gib", "allowed"),
+    [
+        ("SCRATCH_2", 3600, False),
+        ("SCRATCH_2", 1200, True),
+        ("PERSISTENT_2-SSD-125", 3600, False),
+        ("SCRATCH_1", 1200, True),
+        ("SCRATCH_1", 2400, True),
+        ("SCRATCH_1", 3600, True),
+        ("SCRATCH_1", 4800, False),
+    ],
+)
 def test_capacities_that_aws_accepts(name: str, gib: float, allowed: bool) -> None:  # case 046
     assert is_allowed(load().fsx[name], gib) is allowed
 
@@ -33,7 +44,17 @@ def test_the_next_capacity_after_a_refused_one_is_named() -> None:  # case 046
 
 @pytest.mark.parametrize(
     ("gib", "iops"),
-    [(1200, 1500), (2400, 3000), (4800, 6000), (9600, 6000), (12_000, 12_000), (45_600, 12_000), (48_000, 24_000)],
+    [
+        (1200, 1500),
+        (2400, 3000),
+        (4800, 6000),
+        (9600, 6000),
+        (12_000, 12_000),
+        (45_600, 12_000),
+        (48_000, 24_000),
+        (50_400, 24_000),  # 12,000 for each whole 24,000 GiB
+        (72_000, 36_000),
+    ],
 )
 def test_metadata_iops_that_come_with_a_capacity(gib: float, iops: float) -> None:
     assert automatic_metadata_iops(gib, load()) == iops

@@ -87,3 +87,18 @@ def test_shards_are_never_small_files_themselves() -> None:
     plan = shard_plan(prefix(3_000, 30_000), load(), readers=512)
     # 90 MB for 512 readers would be 176 KB each; small is below 2.7 MB → 34 shards
     assert plan is not None and plan.shards == 34
+
+
+def test_no_verdict_on_what_a_region_does_not_have() -> None:
+    found = small_files(prefix(20_000, 30_000), load(), concurrency=64, region="cn-north-1")
+    assert found is not None
+    express = next(verdict for verdict in found.per_option if verdict.option == "s3-express-one-zone")
+    assert (express.problem, express.reason, express.epoch_seconds) == (False, "not-in-region", None)
+
+
+def test_s3_files_waits_for_s3_where_files_are_above_its_import_threshold() -> None:
+    found = small_files(prefix(200_000, 300_000), load(), concurrency=64, region="us-east-1")
+    assert found is not None
+    by_option = {verdict.option: verdict for verdict in found.per_option}
+    # 300 kB is streamed from S3: as small there as on S3 itself (30 ms × 90 MB/s = 2.7 MB).
+    assert by_option["s3-files"].problem and by_option["s3-files"].threshold_bytes.value == pytest.approx(2.7e6)

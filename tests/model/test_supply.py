@@ -99,6 +99,41 @@ def test_s3_files_reads_large_parts_from_s3_directly() -> None:
     assert large.limits["client-limit"].value == pytest.approx(3 * 2**30)
 
 
+def test_s3_files_streams_files_above_its_import_threshold_from_s3() -> None:
+    photo = replace(SMALL, request_bytes=exact(300_000), object_bytes=exact(300_000))
+    given = supply("s3-files", photo, load())
+    # Above 128 KiB nothing is brought onto its own storage: S3's 30 ms, and 5,500 GET/s for one prefix.
+    assert given.request_seconds is not None
+    assert given.request_seconds.value == pytest.approx(0.03 + 300_000 / 90e6)
+    assert given.limits["request-limit"].value == pytest.approx(5500 * 300_000)
+    at_threshold = replace(photo, request_bytes=exact(131_072), object_bytes=exact(131_072))
+    assert "request-limit" not in supply("s3-files", at_threshold, load()).limits
+
+
+def test_the_parts_of_a_checkpoint_meet_the_put_limit_of_a_prefix() -> None:
+    given = supply("s3-standard", replace(SMALL, writers=8000, s3_network=None), load())
+    # 8,000 parts × 20 MB/s = 160 GB/s, but 3,500 PUT/s × 8 MiB = 29.4 GB/s
+    assert given.write_bytes_per_s is not None
+    assert given.write_bytes_per_s.value == pytest.approx(3500 * 8 * 2**20)
+    express = supply("s3-express-one-zone", replace(SMALL, writers=8000, s3_network=None), load())
+    # 8,000 × 110 MB/s = 880 GB/s, 100,000 PUT/s × 8 MiB = 839 GB/s
+    assert express.write_bytes_per_s is not None
+    assert express.write_bytes_per_s.value == pytest.approx(100_000 * 8 * 2**20)
+
+
+def test_one_client_writes_to_fsx_no_faster_than_it_can() -> None:
+    large = fsx.configure("PERSISTENT_2-SSD-1000", 96_000, "us-east-1", load(), fsx.Need(0.0))
+    given = supply("fsx-for-lustre", replace(LARGE, file_network=None), load(), large)
+    # The file system takes 96 GB/s, one client without EFA 100 Gbit/s.
+    assert given.write_bytes_per_s is not None and given.write_bytes_per_s.value == pytest.approx(12.5e9)
+
+
+def test_the_range_of_the_part_size_does_not_slow_reads_of_the_middle_size() -> None:
+    part = Quantity(8 * 2**20, 8 * 2**20, 16 * 2**20, "bytes")
+    given = supply("s3-standard", replace(LARGE, request_bytes=part), load())
+    assert given.limits["request-latency"].low == pytest.approx(64 * 8 * 2**20 / (0.2 + 8 * 2**20 / 50e6))
+
+
 def test_fsx_gives_its_provisioned_disk_rate() -> None:
     need = fsx.Need(0.0)
     twelve = fsx.configure("PERSISTENT_2-SSD-1000", 12_000, "us-east-1", load(), need)

@@ -51,7 +51,7 @@ def recommend(
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),
         "training_reads": training_reads(reads, rule, fit, used_as=evidence, measurement=measurement, job=job),
-        "checkpoints": checkpoints(rule, fit, frequent or fast_restore, job),
+        "checkpoints": checkpoints(rule, fit, frequent or fast_restore, reads=reads, job=job),
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": scratch(reads, job),
     }
@@ -65,7 +65,11 @@ def recommend(
         placements=placements,
         fed=fit[reads].fed,
         gpu_hour_price=job.run.gpu_hour_price,
-        warnings=(*job.demand.warnings, *warnings, *_more_warnings(workload, reads, measurement, evidence)),
+        warnings=(
+            *job.demand.warnings,
+            *warnings,
+            *_more_warnings(workload, reads, placements["training_reads"].backed_by, measurement, evidence),
+        ),
     )
 
 
@@ -74,13 +78,13 @@ _NOT_MODELLED = ("network_path", "zone", "encryption", "epochs", "working_set_by
 
 
 def _more_warnings(
-    workload: Workload, reads: str, measurement: Measurement | None, used_as: str | None
+    workload: Workload, reads: str, backed_by: str | None, measurement: Measurement | None, used_as: str | None
 ) -> list[Caveat]:
     found = []
     stated = [name for name in _NOT_MODELLED if getattr(workload, name) is not None]
     if stated:
         found.append(Caveat("not-modelled", {"fields": tuple(stated)}))
-    if reads == EXPRESS:
+    if EXPRESS in (reads, backed_by):
         found.append(Caveat("express-zone"))
     if measurement is not None:
         found.append(Caveat(f"measurement-{used_as or 'shown-only'}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.recommendation import CheckpointStall, Demand
@@ -14,26 +14,34 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
     """What saving to an option with this write rate [bytes/s] costs, and how long a restore from it takes.
 
     A synchronous save stops the GPUs until it is written; an asynchronous one only for the copy to host memory, but
-    must be written before the next begins.
+    must be written before the next begins: what it takes beyond the interval, the GPUs wait as well.  The share cannot
+    be more than all of the time, and no asynchronous interval can be shorter than the save.
     """
     size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
     if size is None or write is None:
         return CheckpointStall(None, None, interval, None, None, None, None)
     save = (size / write).named("seconds")
-    waits = save
+    waits, blocks, shortest = save, save, 0.0
     if demand.checkpoint_mode == "async":
-        copy = facts.model.known("host_copy_per_accelerator") * demand.accelerators
-        waits = (size / copy).named("seconds")
+        blocks = size / (facts.model.known("host_copy_per_accelerator") * demand.accelerators)
+        waits, shortest = (blocks + _beyond(save, interval)).named("seconds"), save.value
     failure = demand.mean_time_to_failure
+    best = None if failure is None else max(shortest, formulas.young_interval(blocks.value, failure.value))
     return CheckpointStall(
         save_seconds=save,
         stall_seconds=waits,
         interval=interval,
-        best_interval=None if failure is None else formulas.young_interval(waits.value, failure.value),
-        share=(waits / interval).named("share"),
+        best_interval=best,
+        share=least(waits / interval, Quantity.exact(1.0)).named("share"),
         restore_seconds=None if restore is None else (size / restore).named("seconds"),
         fits_interval=save.value <= interval,
     )
+
+
+def _beyond(save: Quantity, interval: float) -> Quantity:
+    """What of a save reaches into the next interval [s]."""
+    low, value, high = (max(0.0, bound - interval) for bound in (save.low, save.value, save.high))
+    return Quantity(low, value, high, "seconds", save.basis, save.sources)
 
 
 def frequent(workload: Workload, on_s3: CheckpointStall, facts: Facts) -> tuple[bool, bool, float | None]:

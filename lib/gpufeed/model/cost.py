@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import Cost
@@ -138,14 +138,29 @@ def _fsx(run: Run, facts: Facts, configuration: Configuration | None) -> _Parts:
 
 
 def _s3_files(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
-    """Small files are brought onto its own storage and read from there; larger ones are read from S3 directly."""
+    """Small files are brought onto its own storage and read from there; larger ones are read from S3 directly.
+
+    Each read and each file is billed as at least the minimum; a direct read costs a metadata read beside the GET.
+    References: s3-files-metering.
+    """
     chosen = facts.options[S3_FILES]
+    least = chosen.known("minimum_data_operation").value
+    read_price = facts.price(S3_FILES, "read", run.region)
     if run.object_bytes.value > chosen.known("import_size_threshold").value:
-        return _s3(run, facts, None)
-    gib = run.dataset_bytes / GIB
-    own = _times(gib, facts.price(S3_FILES, "storage", run.region))
-    read = None if run.read_bytes is None else _times(run.read_bytes / GIB, facts.price(S3_FILES, "read", run.region))
-    brought = _times(gib, facts.price(S3_FILES, "write", run.region))
+        own, gets = _s3(run, facts, None)
+        if run.requests is None:
+            return own, None
+        looked_up = run.requests * (chosen.known("minimum_metadata_operation").value / GIB)
+        return own, _sum(run.currency, gets, _times(looked_up, read_price))
+    kept = most(run.dataset_bytes, Quantity.exact(run.objects * chosen.known("minimum_billable_file").value))
+    own = _times(kept / GIB, facts.price(S3_FILES, "storage", run.region))
+    brought = _times(
+        most(run.dataset_bytes, Quantity.exact(run.objects * least)) / GIB,
+        facts.price(S3_FILES, "write", run.region),
+    )
+    if run.read_bytes is None or run.requests is None:
+        return own, None
+    read = _times(most(run.read_bytes, run.requests * least) / GIB, read_price)
     return own, _sum(run.currency, read, brought)
 
 

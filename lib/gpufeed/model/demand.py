@@ -11,7 +11,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Step
@@ -265,9 +265,13 @@ def _rate_of(part: Section, notes: _Notes) -> Quantity | None:
 def _request_bytes(
     workload: Workload, object_bytes: Quantity | None, sample_bytes: Quantity | None, facts: Facts
 ) -> Quantity | None:
-    """Size of one read: as stated; random reads take one sample; streaming takes whole objects, large ones in parts."""
+    """Size of one read: as stated; random reads take one sample; streaming takes whole objects, large ones in parts.
+
+    No read is larger than the object it is made of.
+    """
     if workload.request_bytes is not None:
-        return Quantity.exact(workload.request_bytes, "bytes")
+        stated = Quantity.exact(workload.request_bytes, "bytes")
+        return stated if object_bytes is None else least(stated, object_bytes).named("bytes")
     if object_bytes is None:
         return None
     if workload.reads == "random" and sample_bytes is not None and sample_bytes.value < object_bytes.value:

@@ -36,11 +36,12 @@ class Configuration:
 def allowed_capacity(section: Section, need_gib: float) -> float:
     """The smallest StorageCapacity in GiB that AWS accepts and that holds ``need_gib``.
 
-    Allowed are the type's minimum and every multiple of its step.
+    Allowed are the type's minimum, for SCRATCH_1 a second one below its step, and every multiple of the step.
     """
-    minimum = section.known("minimum_capacity").value / GIB
-    if need_gib <= minimum:
-        return minimum
+    for name in ("minimum_capacity", "second_capacity"):
+        least = section.quantity(name)
+        if least is not None and need_gib <= least.value / GIB:
+            return least.value / GIB
     step = section.known("capacity_step").value / GIB
     return math.ceil(need_gib / step) * step
 
@@ -56,11 +57,14 @@ def throughput(capacity_gib: float, per_tib: Quantity) -> Quantity:
 
 
 def automatic_metadata_iops(capacity_gib: float, facts: Facts) -> float:
-    """Metadata IOPS that come with a capacity when none are ordered.  References: fsx-performance."""
+    """Metadata IOPS that come with a capacity when none are ordered: a step counts once it is whole.
+
+    References: fsx-performance.
+    """
     chosen = facts.options[FSX]
     step = chosen.known("metadata_iops_automatic_large_step").value / GIB
     if capacity_gib >= 2 * step:
-        return chosen.known("metadata_iops_automatic_large").value * math.ceil(capacity_gib / step)
+        return chosen.known("metadata_iops_automatic_large").value * math.floor(capacity_gib / step)
     granted = 0.0
     for from_gib, iops in chosen["metadata_iops_automatic"].value:
         if capacity_gib >= from_gib:

@@ -14,7 +14,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
-from gpufeed.model.supply import calibrated, small_threshold, supply
+from gpufeed.model.supply import calibrated, mountpoint_backing, small_threshold, supply
 
 
 def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
@@ -48,13 +48,19 @@ def _configuration(job: Job) -> fsx.Configuration | None:
     opens = job.demand.read_requests_per_s if job.load.opens_an_object else None
     rate = 0.0 if read is None else read.value
     need = fsx.Need(
-        holds_bytes=job.run.dataset_bytes.value,
+        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
         read_bytes_per_s=rate,
         write_bytes_per_s=0.0 if write is None else write.value,
         opens_per_s=0.0 if opens is None else opens.value,
         efa=job.load.efa_network is not None and rate > job.facts.options[FSX].known("efa_above").value,
     )
     return fsx.cheapest(need, job.region, job.facts)
+
+
+def _checkpoints_bytes(job: Job) -> float:
+    """Room for checkpoints beside the data: the last good one stays while the next is written."""
+    size = job.demand.checkpoint_bytes
+    return 0.0 if size is None else size.value * job.facts.model.known("checkpoints_kept").value
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:
@@ -66,7 +72,7 @@ def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -
     if used_as == "decision" and rate is not None:
         return replace(given, read_bytes_per_s=Quantity.exact(rate, "bytes/s", "measured"), limited_by="measured")
     if used_as == "calibration" and (alone := measurement.least_queued) is not None:
-        return calibrated(given, *alone, job.facts)
+        return calibrated(given, job.load, *alone, job.facts)
     return given
 
 
@@ -74,7 +80,9 @@ def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:
     """Small: below the size where waiting is half of the time.  Many: requests, not bytes, starve the GPUs."""
     size = job.demand.object_bytes
     starved = on_s3.fed is not None and on_s3.fed.value < 1.0
-    by_requests = on_s3.supply.limited_by in ("request-latency", "request-limit")
+    # What binds by the model: a measured rate says how much, not why.
+    limits = on_s3.supply.limits
+    by_requests = min(limits, key=lambda name: limits[name].value) in ("request-latency", "request-limit")
     return size is not None and size.value < small_threshold(S3, job.facts).value and starved and by_requests
 
 
@@ -84,9 +92,13 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
     out: list[Reason] = []
     but: list[Reason] = []
     chosen = facts.options[option]
-    available = facts.regions[job.region].get_value(option)
+    region = facts.regions[job.region]
+    available = region.get_value(option)
+    backing = mountpoint_backing(job.load.operations) if option == MOUNTPOINT else option
     if available is False or (option == FSX and answer.supply.read_bytes_per_s is None):
-        out.append(Reason("not-in-region", {"region": job.region}, _source(facts.regions[job.region], option)))
+        out.append(Reason("not-in-region", {"region": job.region}, _source(region, option)))
+    elif region.get_value(backing) is False:
+        out.append(Reason("backing-not-in-region", {"option": backing, "region": job.region}, _source(region, backing)))
     elif available is None:
         but.append(Reason("region-unknown", {"region": job.region}))
     if traits.wants_files and not set(chosen.get_value("interfaces")) & {"posix", "file-paths"}:
@@ -126,28 +138,32 @@ def _source(section: Section, name: str) -> str | None:
 
 def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
     """The model's own choice for training reads; the rule's option unless another is better beyond doubt."""
-    chosen = _best_of_rule(fit, rule)
-    best = fit[chosen]
+    best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict == "ruled-out" or (other.verdict == "works-but" and not _only_starves(other)):
-            continue
-        if best.verdict == "ruled-out" or _beats(other, best):
+        if other.verdict != "ruled-out" and not _against(other) and _beats(other, best):
             best = other
     return best.option
 
 
-def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
-    """The rule's option, or where that is ruled out the first that it also allows."""
-    open_ones = [option for option in (rule.option, *rule.also_allowed) if fit[option].verdict != "ruled-out"]
-    return open_ones[0] if open_ones else rule.option
+def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAnswer:
+    """The rule's option, or where that is ruled out the first that it also allows.
+
+    Where all of those are ruled out, the option with the least said against it; the rule's own only where no option is
+    left at all.
+    """
+    able = [option for option in SYSTEMS if fit[option].verdict != "ruled-out"]
+    allowed = [option for option in (rule.option, *rule.also_allowed) if option in able]
+    least_against = sorted(able, key=lambda option: _against(fit[option]))
+    return fit[[*allowed, *least_against, rule.option][0]]
 
 
 NOT_AGAINST = frozenset({"starves", "above-quota"})  # judged by cost, or a matter of asking
 
 
-def _only_starves(answer: OptionAnswer) -> bool:
-    return all(reason.id in NOT_AGAINST for reason in answer.reasons)
+def _against(answer: OptionAnswer) -> int:
+    """How many things are said against an option."""
+    return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
 
 
 def _beats(other: OptionAnswer, best: OptionAnswer) -> bool:

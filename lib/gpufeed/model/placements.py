@@ -58,30 +58,36 @@ def training_reads(
         configuration=fit[option].supply.configuration,
         decided_by=decided_by,
         rule=rule.option,
-        model=option if job.demand.read_bytes_per_s is not None else None,
+        model=option if job.demand.read_bytes_per_s is not None or decided_by == "model" else None,
         measured=None if measurement is None else measurement.option,
         measured_used_as=used_as,
         reasons=tuple(reasons),
     )
 
 
-def checkpoints(rule: RuleAnswer, fit: Mapping[str, OptionAnswer], frequent: bool, job: Job) -> Placement:
+def checkpoints(
+    rule: RuleAnswer, fit: Mapping[str, OptionAnswer], frequent: bool, *, reads: str, job: Job
+) -> Placement:
     """Where frequent saves go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
 
     The model keeps S3 while saving there costs no more than the tolerated share; otherwise it takes the option that can
-    hold them and stalls least.
+    hold them, best one that saves and restores in time, and stalls least.
     """
     by_rule = FSX if frequent or rule.option == FSX or "posix" in rule.rules else S3
     if fit[by_rule].verdict == "ruled-out":
-        by_rule = S3
+        by_rule = _way_for_checkpoints(reads, fit)
     tolerance = stall_tolerance(job.workload, job.facts).value
     model: str | None = None
     if fit[by_rule].stall.share is not None:
         model = by_rule
         if not _saves_well(fit[by_rule], tolerance, job):
             able = [option for option in SYSTEMS if _can_hold_checkpoints(fit[option])]
-            timed = [(share.value, option) for option in able if (share := fit[option].stall.share) is not None]
-            model = min(timed)[1] if timed else by_rule
+            timed = [
+                (not _saves_well(fit[option], tolerance, job), stall.share.value, stall.save_seconds.value, option)
+                for option in able
+                if (stall := fit[option].stall).share is not None and stall.save_seconds is not None
+            ]
+            model = min(timed)[-1] if timed else by_rule
     option = model or by_rule
     stall = fit[option].stall
     reasons = [Reason("checkpoints-frequent" if frequent else "checkpoints-rare")]
@@ -104,6 +110,15 @@ def checkpoints(rule: RuleAnswer, fit: Mapping[str, OptionAnswer], frequent: boo
         mode=job.demand.checkpoint_mode,
         interval=stall.interval,
     )
+
+
+def _way_for_checkpoints(reads: str, fit: Mapping[str, OptionAnswer]) -> str:
+    """Where the option of the rule cannot do what the program asks for: the way that its reads take, if that can.
+
+    A program that wants files writes its checkpoints as files too, so S3 holds them behind S3 Files or Mountpoint.
+    """
+    able = [option for option in (reads, FSX, *SYSTEMS) if fit[option].verdict != "ruled-out"]
+    return able[0] if able else S3
 
 
 def _can_hold_checkpoints(answer: OptionAnswer) -> bool:

@@ -57,13 +57,13 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
 _BY_TIME = ("request-latency", "mount-threads")
 
 
-def calibrated(given: Supply, request_bytes: float, seconds: float, facts: Facts) -> Supply:
+def calibrated(given: Supply, load: Load, request_bytes: float, seconds: float, facts: Facts) -> Supply:
     """The same supply with the time of one request as it was measured.
 
     ``seconds`` is the median time of a request of ``request_bytes`` with few others beside it.  What it was slower or
     faster than the model's own middle, requests of any size are taken to be.
     """
-    chosen = facts.options[S3 if given.option == MOUNTPOINT else given.option]
+    chosen = facts.options[served_by(given.option, load, facts)]
     size = Quantity.exact(request_bytes, "bytes")
     modelled = formulas.request_seconds(size, chosen.known("first_byte_latency"), chosen.known("per_request_read"))
     factor = modelled.value / seconds
@@ -73,6 +73,18 @@ def calibrated(given: Supply, request_bytes: float, seconds: float, facts: Facts
     }
     read = least(*limits.values()).named("bytes/s")
     return replace(given, limits=limits, read_bytes_per_s=read, limited_by=min(limits, key=lambda n: limits[n].value))
+
+
+def served_by(option: str, load: Load, facts: Facts) -> str:
+    """The option whose latency and request limits a read meets: what is behind Mountpoint, or behind S3 Files.
+
+    S3 Files brings files up to its import threshold onto its own storage and streams larger ones from S3.
+    """
+    if option == MOUNTPOINT:
+        return mountpoint_backing(load.operations)
+    if option == S3_FILES and load.object_bytes.value > facts.options[S3_FILES].known("import_size_threshold").value:
+        return S3
+    return option
 
 
 def small_threshold(option: str, facts: Facts) -> Quantity:
@@ -88,7 +100,10 @@ _Ceilings = tuple[dict[str, Quantity], Quantity, Quantity, Mapping[str, Any]]
 def _request_time(option: str, load: Load, facts: Facts) -> Quantity:
     chosen = facts.options[option]
     return formulas.request_seconds(
-        load.request_bytes, chosen.known("first_byte_latency"), chosen.known("per_request_read")
+        # Of its middle size: the rate that follows has the size above the fraction as well.
+        load.request_bytes.middle(),
+        chosen.known("first_byte_latency"),
+        chosen.known("per_request_read"),
     )
 
 
@@ -97,22 +112,37 @@ def _at_rate(requests_per_s: Quantity, load: Load) -> Quantity:
     return (requests_per_s * load.request_bytes.value).named("bytes/s")
 
 
-def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantity) -> _Ceilings:
+def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantity, writes_per_s: Quantity) -> _Ceilings:
+    """Reads and writes by the time of one request and by the requests that are allowed.
+
+    A checkpoint is written in parts, and each part is a request of its own.
+    """
     seconds = _request_time(option, load, facts)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "request-limit": _at_rate(requests_per_s, load),
     }
-    write = (facts.options[option].known("per_request_write") * load.writers).named("bytes/s")
-    return limits, seconds, write, {}
+    streams = facts.options[option].known("per_request_write") * load.writers
+    allowed = writes_per_s * facts.model.known("part_bytes")
+    return limits, seconds, least(streams, allowed).named("bytes/s"), {}
 
 
 def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    return _object_store(S3, load, facts, facts.options[S3].known("read_requests_per_prefix") * load.prefixes)
+    chosen = facts.options[S3]
+    return _object_store(
+        S3,
+        load,
+        facts,
+        chosen.known("read_requests_per_prefix") * load.prefixes,
+        # The stated prefixes are those of the data; one checkpoint is taken to lie under the default number.
+        chosen.known("write_requests_per_prefix") * facts.model.known("prefixes"),
+    )
 
 
 def _express(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    return _object_store(EXPRESS, load, facts, facts.options[EXPRESS].known("read_requests_per_bucket"))
+    chosen = facts.options[EXPRESS]
+    reads, writes = chosen.known("read_requests_per_bucket"), chosen.known("write_requests_per_bucket")
+    return _object_store(EXPRESS, load, facts, reads, writes)
 
 
 def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
@@ -120,7 +150,7 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
 
     Large objects are prefetched in parts, so the thread limit holds only for reads that open an object of their own.
     """
-    backing = mountpoint_backing(load.operations)
+    backing = served_by(MOUNTPOINT, load, facts)
     limits, seconds, write, _settings = (_s3 if backing == S3 else _express)(load, facts, None)
     if load.opens_an_object:
         threads = facts.options[MOUNTPOINT].known("maximum_threads").value * load.nodes
@@ -134,15 +164,16 @@ def mountpoint_backing(operations: frozenset[str]) -> str:
 
 
 def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    """NFS in front of a bucket: small reads come from its own storage, reads of 1 MiB and more straight from S3."""
-    chosen = facts.options[S3_FILES]
-    direct = load.request_bytes.value >= chosen.known("direct_read_from").value
-    seconds = _request_time(S3 if direct else S3_FILES, load, facts)
+    """NFS in front of a bucket: small files from its own storage, others with S3's latency and request limit."""
+    chosen, source = facts.options[S3_FILES], served_by(S3_FILES, load, facts)
+    seconds = _request_time(source, load, facts)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "client-limit": (chosen.known("per_client_read") * load.nodes).named("bytes/s"),
         "read-operations": _at_rate(chosen.known("read_iops"), load),
     }
+    if source == S3:
+        limits["request-limit"] = _at_rate(facts.options[S3].known("read_requests_per_prefix") * load.prefixes, load)
     return limits, seconds, chosen.known("aggregate_write").named("bytes/s"), {}
 
 
@@ -150,7 +181,7 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     if configuration is None:
         raise ValueError("FSx for Lustre has no supply without a configuration")
     seconds = formulas.request_seconds(
-        load.request_bytes, configuration.first_byte_latency, facts.options[FSX].known("per_request_read")
+        load.request_bytes.middle(), configuration.first_byte_latency, facts.options[FSX].known("per_request_read")
     )
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
@@ -161,7 +192,9 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     }
     if load.opens_an_object:
         limits["metadata-operations"] = _at_rate(configuration.opens_per_s, load)
-    return limits, seconds, configuration.write_bytes_per_s, configuration.settings
+    # What one client reaches holds in either direction.
+    write = least(configuration.write_bytes_per_s, limits["client-limit"])
+    return limits, seconds, write, configuration.settings
 
 
 _OPTIONS: dict[str, Callable[[Load, Facts, Configuration | None], _Ceilings]] = {
