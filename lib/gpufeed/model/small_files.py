@@ -12,7 +12,7 @@ from gpufeed.model.cost import requests_price
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, Supply
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES, SYSTEMS
-from gpufeed.model.supply import Load, small_threshold, supply
+from gpufeed.model.supply import Load, served_by, small_threshold, supply
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +129,15 @@ class _Prefix:
 
 def _verdict(option: str, prefix: _Prefix) -> OptionVerdict:
     facts, load = prefix.facts, prefix.load()
-    threshold = small_threshold(option, facts)
+    threshold = small_threshold(served_by(option, load, facts), facts)
     share = _latency_share(threshold, load.request_bytes.value)
     cost = _epoch_cost(option, prefix)
     configuration = None
+    absent = prefix.region in facts.regions and facts.regions[prefix.region].get_value(option) is False
     if option == FSX:
         configuration = fsx.cheapest(fsx.Need(float(prefix.profile.bytes)), prefix.region, facts)
-        if configuration is None:
-            return OptionVerdict(option, False, threshold, None, prefix.requests, cost, share, None, "not-in-region")
+    if absent or (option == FSX and configuration is None):
+        return OptionVerdict(option, False, threshold, None, prefix.requests, cost, share, None, "not-in-region")
     given = supply(option, load, facts, configuration)
     epoch = None
     if given.read_bytes_per_s is not None:
