@@ -104,6 +104,9 @@ def test_units_of_the_form_are_turned_into_base_units_and_back(study: Study) -> 
 def test_each_field_of_a_workload_has_a_labelled_widget(study: Study) -> None:
     panel = ChoosePanel(study)
     assert {field.name for field in (*FIELDS, *MORE)} == set(Workload.__dataclass_fields__)
+    dropdowns = [widget for widget in panel.form.widgets.values() if hasattr(widget, "options")]
+    assert all(widget.label for widget in dropdowns)  # each says what is chosen, "not stated" too
+    assert {widget.label for widget in dropdowns} >= {"not stated", "p5.48xlarge"}
     labels = [widget.description for widget in panel.form.widgets.values()]
     assert all(labels)
     assert len(set(labels)) == len(labels)

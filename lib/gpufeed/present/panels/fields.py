@@ -157,7 +157,8 @@ def _widget(field: Field, facts: Facts) -> Any:
     label = words.trait(field.name)
     layout = widgets.Layout(**_LAYOUT)
     if field.kind == "choice":
-        options = [(text("panel.not-stated"), None), *((value, value) for value in field.choices(facts))]
+        # "" and not None: a Dropdown whose value is None may show nothing as chosen.
+        options = [(text("panel.not-stated"), ""), *((value, value) for value in field.choices(facts))]
         return widgets.Dropdown(options=options, description=label, style=_ITEM, layout=layout)
     if field.kind == "flag":
         return widgets.Checkbox(description=label, indent=False, layout=layout)
@@ -208,6 +209,4 @@ def _shown(field: Field, stated: Any) -> Any:
         return bool(stated)
     if field.kind == "number":
         return "" if stated is None else f"{stated * field.unit.divisor / field.unit.multiplier:.12g}"
-    if field.kind == "words":
-        return stated or ""
-    return stated
+    return stated or ""
