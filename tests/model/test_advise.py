@@ -130,6 +130,24 @@ def test_a_file_system_has_room_for_two_checkpoints_beside_the_data() -> None:
     assert large.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] >= 4800
 
 
+def test_a_file_system_is_sized_to_restore_in_time() -> None:
+    found = plan(checkpoint_bytes=1e12, restore_target=20, checkpoints="rare", checkpoint_interval=36_000)
+    placed = found.placements["checkpoints"]
+    # 1 TB in 20 s is 50 GB/s: above 10 GB/s over EFA, in servers of 4,800 GiB → 52,800 GiB at 1,000 MB/s per TiB.
+    assert (placed.option, placed.configuration["storage_capacity_gib"]) == ("fsx-for-lustre", 52_800)
+    assert placed.configuration["efa"] is True
+    restore = found.option("fsx-for-lustre").stall.restore_seconds
+    assert restore is not None and restore.value == pytest.approx(1e12 / 52.8e9)
+    assert "restore-misses-target" not in [reason.id for reason in placed.reasons]
+
+
+def test_a_restore_and_a_save_that_no_option_makes_in_time_are_said() -> None:
+    # g5.48xlarge: 8 × 12.5 GB/s of network for 100 TB, so no option saves or restores within a minute.
+    late = {"instance_type": "g5.48xlarge", "checkpoint_bytes": 1e14, "restore_target": 60, "checkpoint_interval": 60}
+    said = [reason.id for reason in plan(checkpoint_mode="async", **late).placements["checkpoints"].reasons]
+    assert "restore-misses-target" in said and "save-exceeds-interval" in said
+
+
 @pytest.mark.parametrize(
     ("traits", "option"),
     [

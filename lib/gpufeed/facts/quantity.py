@@ -99,8 +99,6 @@ def most(*quantities: Quantity) -> Quantity:
 
 
 def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...]) -> Quantity:
-    low = choose(q.low for q in quantities)
-    value = choose(q.value for q in quantities)
-    high = choose(q.high for q in quantities)
-    basis = max((q.basis for q in quantities), key=_RANK.__getitem__)
-    return Quantity(low, value, high, quantities[0].unit, basis, _NOTHING.union(*(q.sources for q in quantities)))
+    lows, values, highs, units, bases, sources = zip(*quantities, strict=True)
+    basis = max(bases, key=_RANK.__getitem__)
+    return Quantity(choose(lows), choose(values), choose(highs), units[0], basis, _NOTHING.union(*sources))

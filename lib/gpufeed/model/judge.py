@@ -43,18 +43,23 @@ def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswe
 
 def _configuration(job: Job) -> fsx.Configuration | None:
     """The cheapest file system that holds the data and meets the demand; None where the region has none."""
-    read = job.demand.read_bytes_per_s
-    write = job.demand.checkpoint_write_bytes_per_s
-    opens = job.demand.read_requests_per_s if job.load.opens_an_object else None
-    rate = 0.0 if read is None else read.value
+    asked = job.demand
+    opens = asked.read_requests_per_s if job.load.opens_an_object else None
+    read = max(_value(asked.read_bytes_per_s), _value(asked.restore_bytes_per_s))
+    write = _value(asked.checkpoint_write_bytes_per_s)
     need = fsx.Need(
         holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
-        read_bytes_per_s=rate,
-        write_bytes_per_s=0.0 if write is None else write.value,
-        opens_per_s=0.0 if opens is None else opens.value,
-        efa=job.load.efa_network is not None and rate > job.facts.options[FSX].known("efa_above").value,
+        read_bytes_per_s=read,
+        write_bytes_per_s=write,
+        opens_per_s=_value(opens),
+        efa=job.load.efa_network is not None and max(read, write) > job.facts.options[FSX].known("efa_above").value,
     )
     return fsx.cheapest(need, job.region, job.facts)
+
+
+def _value(asked: Quantity | None) -> float:
+    """What a file system is sized for: nothing where the demand is not known."""
+    return 0.0 if asked is None else asked.value
 
 
 def _checkpoints_bytes(job: Job) -> float:

@@ -95,6 +95,12 @@ def checkpoints(
         reasons.append(Reason("checkpoint-size-unknown"))
     else:
         reasons.append(Reason("stall-share", {"share": stall.share, "interval": stall.interval}))
+    if stall.save_seconds is not None and stall.fits_interval is False:
+        reasons.append(Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval}))
+    target = job.workload.restore_target
+    if target is not None and stall.restore_seconds is not None and stall.restore_seconds.value > target:
+        late = {"seconds": stall.restore_seconds, "interval": target}
+        reasons.append(Reason("restore-misses-target", late))
     if stall.best_interval is not None:
         reasons.append(Reason("best-interval", {"interval": stall.best_interval}))
     configuration = fit[option].supply.configuration
