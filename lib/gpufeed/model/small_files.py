@@ -112,6 +112,16 @@ class _Prefix:
         """One pass over everything: one request per object, large objects in parts."""
         return self.profile.objects * max(1, math.ceil(self.mean.value / self.part.value))
 
+    def need(self) -> fsx.Need:
+        """What a file system has to hold, and to move where a job asks for it."""
+        asked = self.demand
+        read, requests = (None, None) if asked is None else (asked.read_bytes_per_s, asked.read_requests_per_s)
+        return fsx.Need(
+            holds_bytes=float(self.profile.bytes),
+            read_bytes_per_s=0.0 if read is None else read.value,
+            opens_per_s=0.0 if requests is None else requests.value,
+        )
+
     def load(self) -> Load:
         mean = self.mean
         return Load(
@@ -135,7 +145,7 @@ def _verdict(option: str, prefix: _Prefix) -> OptionVerdict:
     configuration = None
     absent = prefix.region in facts.regions and facts.regions[prefix.region].get_value(option) is False
     if option == FSX:
-        configuration = fsx.cheapest(fsx.Need(float(prefix.profile.bytes)), prefix.region, facts)
+        configuration = fsx.cheapest(prefix.need(), prefix.region, facts)
     if absent or (option == FSX and configuration is None):
         return OptionVerdict(option, False, threshold, None, prefix.requests, cost, share, None, "not-in-region")
     given = supply(option, load, facts, configuration)

@@ -28,7 +28,7 @@ STYLE = """<style>
 .gpufeed .note { color: var(--jp-ui-font-color2, #555); }
 .gpufeed .scroll { overflow-x: auto; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
-.gpufeed th, .gpufeed td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
+.gpufeed .scroll th, .gpufeed .scroll td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
   border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 6em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
 </style>"""

@@ -130,8 +130,7 @@ def summary(recommendation: Recommendation | None) -> Summary:
         return Summary([("", text("panel.no-recommendation"))])
     return Summary(
         [
-            ("", headline(recommendation)),
-            ("", verdict(recommendation)),
+            (headline(recommendation), verdict(recommendation)),
             (text("panel.rules"), rule_sentences(recommendation)),
             (text("panel.placements"), tables.placements(recommendation)),
             (text("panel.options"), tables.options(recommendation)),
