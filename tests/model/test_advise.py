@@ -161,6 +161,15 @@ def test_a_program_that_wants_files_checkpoints_to_s3_through_files(traits: dict
     assert (placed.option, placed.backed_by, placed.decided_by) == (option, "s3-standard", "rule")
 
 
+def test_checkpoints_follow_the_reads_onto_a_file_system_that_the_model_chose() -> None:
+    photos = IMAGES | {"interface": "file-paths", "data_in_s3": True, "checkpoint_bytes": 1e9, "checkpoints": "rare"}
+    found = plan(**photos)
+    placed = found.placements["checkpoints"]
+    assert found.recommended == "fsx-for-lustre"
+    # The rule keeps them on S3 behind S3 Files; a file system is there anyway.
+    assert (placed.rule, placed.model, placed.decided_by) == ("s3-files", "fsx-for-lustre", "model")
+
+
 def test_mountpoint_that_must_rename_does_not_exist_where_express_does_not() -> None:
     found = plan(
         region="cn-north-1", interface="file-paths", file_operations=["rename"], avoid_parallel_file_system=True

@@ -146,7 +146,7 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
     best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict != "ruled-out" and not _against(other) and _beats(other, best):
+        if other.verdict != "ruled-out" and not against(other) and _beats(other, best):
             best = other
     return best.option
 
@@ -159,14 +159,14 @@ def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAn
     """
     able = [option for option in SYSTEMS if fit[option].verdict != "ruled-out"]
     allowed = [option for option in (rule.option, *rule.also_allowed) if option in able]
-    least_against = sorted(able, key=lambda option: _against(fit[option]))
+    least_against = sorted(able, key=lambda option: against(fit[option]))
     return fit[[*allowed, *least_against, rule.option][0]]
 
 
 NOT_AGAINST = frozenset({"starves", "above-quota"})  # judged by cost, or a matter of asking
 
 
-def _against(answer: OptionAnswer) -> int:
+def against(answer: OptionAnswer) -> int:
     """How many things are said against an option."""
     return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.job import Job
-from gpufeed.model.judge import NOT_AGAINST
+from gpufeed.model.judge import NOT_AGAINST, against
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason
-from gpufeed.model.rules import FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.supply import mountpoint_backing
 
 
@@ -71,23 +71,26 @@ def checkpoints(
     """Where frequent saves go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
 
     The model keeps S3 while saving there costs no more than the tolerated share; otherwise it takes the option that can
-    hold them, best one that saves and restores in time, and stalls least.
+    hold them, best one that saves and restores in time, and stalls least.  A program that wants files saves as files
+    too: the rule's S3 then stands behind one of the ways onto a bucket, and the model prefers the one the reads take.
     """
     by_rule = FSX if frequent or rule.option == FSX or "posix" in rule.rules else S3
+    preferred = by_rule
     if fit[by_rule].verdict == "ruled-out":
-        by_rule = _way_for_checkpoints(reads, fit)
+        by_rule = _way_onto_s3(rule, fit)
+        preferred = reads if _can_hold_checkpoints(fit[reads]) else by_rule
     tolerance = stall_tolerance(job.workload, job.facts).value
     model: str | None = None
-    if fit[by_rule].stall.share is not None:
-        model = by_rule
-        if not _saves_well(fit[by_rule], tolerance, job):
+    if fit[preferred].stall.share is not None:
+        model = preferred
+        if not _saves_well(fit[preferred], tolerance, job):
             able = [option for option in SYSTEMS if _can_hold_checkpoints(fit[option])]
             timed = [
                 (not _saves_well(fit[option], tolerance, job), stall.share.value, stall.save_seconds.value, option)
                 for option in able
                 if (stall := fit[option].stall).share is not None and stall.save_seconds is not None
             ]
-            model = min(timed)[-1] if timed else by_rule
+            model = min(timed)[-1] if timed else preferred
     option = model or by_rule
     stall = fit[option].stall
     reasons = [Reason("checkpoints-frequent" if frequent else "checkpoints-rare")]
@@ -118,13 +121,13 @@ def checkpoints(
     )
 
 
-def _way_for_checkpoints(reads: str, fit: Mapping[str, OptionAnswer]) -> str:
-    """Where the option of the rule cannot do what the program asks for: the way that its reads take, if that can.
-
-    A program that wants files writes its checkpoints as files too, so S3 holds them behind S3 Files or Mountpoint.
-    """
-    able = [option for option in (reads, FSX, *SYSTEMS) if fit[option].verdict != "ruled-out"]
-    return able[0] if able else S3
+def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
+    """The way to keep checkpoints on S3 that the rule takes, or the one with the least said against it."""
+    ways = (S3_FILES, MOUNTPOINT)
+    able = [option for option in (*ways, FSX, EXPRESS) if fit[option].verdict != "ruled-out"]
+    named = [option for option in (rule.option, *rule.also_allowed) if option in ways and option in able]
+    others = sorted(able, key=lambda option: against(fit[option]))
+    return [*named, *others, S3][0]
 
 
 def _can_hold_checkpoints(answer: OptionAnswer) -> bool:

@@ -1,0 +1,111 @@
+"""What holds for the plan of every workload that can be entered: a few hundred of them, always the same."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.messages import LANGUAGES
+from gpufeed.model import workload as fields
+from gpufeed.model.advise import recommend
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import NVME, SYSTEMS
+from gpufeed.model.workload import Workload
+from gpufeed.present import contract, plain
+
+RULED_OUT = {"not-in-region", "backing-not-in-region", "serves-no-files", "cannot-do-operation"}
+
+
+def some_workloads(count: int, seed: int) -> Iterator[dict[str, Any]]:
+    pick, facts = random.Random(seed), load()
+
+    def between(low: float, high: float) -> float:
+        return math.exp(pick.uniform(math.log(low), math.log(high)))
+
+    optional = {
+        "preset": lambda: pick.choice(list(facts.workloads)),
+        "model_parameters": lambda: between(1e6, 1e13),
+        "precision": lambda: pick.choice(fields.PRECISIONS),
+        "sample_bytes": lambda: between(1, 1e11),
+        "samples_per_second_per_accelerator": lambda: between(1e-4, 1e6),
+        "dataset_bytes": lambda: between(1, 1e18),
+        "objects": lambda: int(between(1, 1e13)),
+        "reads": lambda: pick.choice(fields.READS),
+        "request_bytes": lambda: between(1, 1e10),
+        "workers_per_accelerator": lambda: int(between(1, 1024)),
+        "prefixes": lambda: int(between(1, 1e6)),
+        "checkpoint_mode": lambda: pick.choice(fields.CHECKPOINT_MODES),
+        "checkpoint_interval": lambda: between(0.1, 1e7),
+        "checkpoint_bytes": lambda: between(1, 1e16),
+        "restore_target": lambda: between(0.1, 1e6),
+        "checkpoints": lambda: pick.choice(fields.CHECKPOINT_FREQUENCIES),
+        "interface": lambda: pick.choice(fields.INTERFACES),
+        "file_operations": lambda: pick.sample(fields.FILE_OPERATIONS, pick.randint(0, 3)),
+        "data_in_s3": lambda: pick.random() < 0.7,
+        "avoid_parallel_file_system": lambda: pick.random() < 0.5,
+        "run_hours": lambda: between(0.01, 1e6),
+        "region": lambda: pick.choice(list(facts.regions)),
+    }
+    for _ in range(count):
+        traits = {"task": pick.choice(fields.TASKS), "instances": pick.choice([1, 16, 17, 125, 500, 501, 4000])}
+        if pick.random() < 0.7:
+            traits["instance_type"] = pick.choice(list(facts.instances))
+        else:
+            traits |= {"accelerator": pick.choice(list(facts.accelerators)), "accelerators_per_instance": 8}
+        yield traits | {name: choose() for name, choose in optional.items() if pick.random() < 0.4}
+
+
+@pytest.fixture(scope="module")
+def plans() -> list[Recommendation]:
+    facts = load()
+    return [recommend(Workload.from_mapping(traits, facts), facts) for traits in some_workloads(300, seed=1)]
+
+
+def ranges(document: Any) -> Iterator[tuple[float, float, float]]:
+    if isinstance(document, dict):
+        if document.keys() == {"low", "value", "high"}:
+            yield document["low"], document["value"], document["high"]
+        for value in document.values():
+            yield from ranges(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from ranges(value)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_plan_can_be_said_and_written(
+    plans: list[Recommendation], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    for plan in plans:
+        document = contract.recommendation(plan, load(), [], {})
+        json.dumps(document, allow_nan=False)
+        for low, value, high in ranges(document):
+            assert 0 <= low <= value * (1 + 1e-9) and value <= high * (1 + 1e-9), plan.workload
+        assert not {"{", "}"} & set("".join(plain.recommendation(plan))), plan.workload
+
+
+def test_shares_are_shares(plans: list[Recommendation]) -> None:
+    for plan in plans:
+        for share in [q for answer in plan.options for q in (answer.fed, answer.stall.share) if q is not None]:
+            assert 0 <= share.low <= share.value <= share.high <= 1, plan.workload
+
+
+def test_no_role_is_placed_on_an_option_that_cannot_do_the_job(plans: list[Recommendation]) -> None:
+    for plan in plans:
+        able = {answer.option for answer in plan.options if not RULED_OUT & {reason.id for reason in answer.reasons}}
+        assert [answer.verdict for answer in plan.options].count("recommended") == 1
+        assert plan.recommended in able or not able, plan.workload
+        assert plan.placements["checkpoints"].option in able or not able, plan.workload
+        assert {placed.option for placed in plan.placements.values()} <= {*SYSTEMS, NVME}
+
+
+def test_who_decided_is_who_said_so(plans: list[Recommendation]) -> None:
+    for placed in [placed for plan in plans for placed in plan.placements.values()]:
+        assert placed.option == (placed.rule if placed.decided_by == "rule" else placed.model)
