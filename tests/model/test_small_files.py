@@ -102,3 +102,6 @@ def test_s3_files_waits_for_s3_where_files_are_above_its_import_threshold() -> N
     by_option = {verdict.option: verdict for verdict in found.per_option}
     # 300 kB is streamed from S3: as small there as on S3 itself (30 ms × 90 MB/s = 2.7 MB).
     assert by_option["s3-files"].problem and by_option["s3-files"].threshold_bytes.value == pytest.approx(2.7e6)
+    # 200,000 GETs, each with a metadata read of 4 KiB at 0.03 USD per GiB
+    cost = by_option["s3-files"].request_cost
+    assert cost is not None and cost.value == pytest.approx(200 * 0.0004 + 200_000 * 4096 / 2**30 * 0.03)

@@ -199,10 +199,14 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
     source = EXPRESS if option == EXPRESS else S3
     gets = requests_price(source, "get", Quantity.exact(float(prefix.requests)), region, facts)
-    if option != EXPRESS or gets is None:
+    if option not in (EXPRESS, S3_FILES) or gets is None:
         return gets
-    retrieval = facts.price(EXPRESS, "retrieval", region)
-    return None if retrieval is None else gets + retrieval * gib
+    if option == S3_FILES:  # a read that it streams from S3 costs a metadata read beside the GET
+        each = facts.options[S3_FILES].known("minimum_metadata_operation").value
+        price, amount = facts.price(S3_FILES, "read", region), prefix.requests * each / fsx.GIB
+    else:
+        price, amount = facts.price(EXPRESS, "retrieval", region), gib
+    return None if price is None else gets + price * amount
 
 
 def listing_cost(requests: int, region: str, facts: Facts) -> Quantity | None:
