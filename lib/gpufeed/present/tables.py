@@ -92,6 +92,28 @@ def options(recommendation: Recommendation) -> pd.DataFrame:
     )
 
 
+def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
+    """Saving and restoring on each system: how long, what of it the GPUs wait for, and its share of the run."""
+    return table(
+        ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time"),
+        (
+            (
+                words.option(answer.option),
+                words.quantity(answer.stall.save_seconds),
+                words.quantity(answer.stall.stall_seconds),
+                words.quantity(answer.stall.share),
+                _yes_no(answer.stall.fits_interval),
+                words.quantity(answer.stall.restore_seconds),
+            )
+            for answer in recommendation.options
+        ),
+    )
+
+
+def _yes_no(answer: bool | None) -> str:
+    return text("present.unknown" if answer is None else "present.yes" if answer else "present.no")
+
+
 def costs(recommendation: Recommendation) -> pd.DataFrame:
     """What each option costs for the run; options with a part that is not priced come last and name it."""
     return table(

@@ -83,6 +83,10 @@ class ChoosePanel(Panel):
             page.table(tables.options(recommendation)),
             page.heading(text("panel.costs")),
             page.table(tables.costs(recommendation)),
+            page.heading(checkpoint_heading(recommendation)),
+            page.table(tables.checkpoints(recommendation)),
+            page.heading(text("panel.steps")),
+            page.listed([words.step(step) for step in recommendation.demand.steps]),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
             page.listed(warnings(recommendation)),
         )
@@ -113,6 +117,17 @@ def verdict(recommendation: Recommendation) -> str:
     return said
 
 
+def checkpoint_heading(recommendation: Recommendation) -> str:
+    """What is saved, and how often."""
+    demand = recommendation.demand
+    return text(
+        "panel.checkpoints",
+        size=words.quantity(demand.checkpoint_bytes),
+        interval=words.duration(demand.checkpoint_interval),
+        mode=text(f"mode.{demand.checkpoint_mode}"),
+    )
+
+
 def rule_sentences(recommendation: Recommendation) -> list[str]:
     """Each rule that fired, with its id, and what the source leaves open."""
     rule = recommendation.rule
@@ -135,6 +150,8 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (text("panel.placements"), tables.placements(recommendation)),
             (text("panel.options"), tables.options(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
+            (checkpoint_heading(recommendation), tables.checkpoints(recommendation)),
+            (text("panel.steps"), [words.step(step) for step in recommendation.demand.steps]),
             (text("panel.warnings"), warnings(recommendation)),
         ]
     )
