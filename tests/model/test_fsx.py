@@ -103,3 +103,10 @@ def test_no_type_without_an_s3_link_or_a_second_copy_is_offered() -> None:
         if (found := cheapest(Need(2e9, read_bytes_per_s=rate), "us-east-1", load())) is not None
     }
     assert not offered & {"SCRATCH_2", "INTELLIGENT_TIERING"}
+
+
+def test_among_unpriced_types_of_one_capacity_ssd_comes_first() -> None:
+    # 36,000 GiB is a multiple of both 2,400 (SSD) and 6,000 (HDD).
+    found = cheapest(Need(36_000.0 * GIB), "cn-north-1", load())
+    assert found is not None
+    assert (found.capacity_gib, found.settings["storage_type"]) == (36_000, "SSD")

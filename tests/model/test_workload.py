@@ -43,6 +43,7 @@ def test_operations_come_out_once_each_in_the_order_of_the_contract() -> None:
         ({"dataset_bytes": "2 TB"}, "dataset_bytes must be a number, not 2 TB."),
         ({"instance_type": "p5.48xlrge"}, "instance_type = p5.48xlrge is not known. Nearest: p5.48xlarge."),
         ({"accelerator": "A100"}, "p5.48xlarge has H100, not A100. Leave out one of the two."),
+        ({"accelerators_per_instance": 9}, "p5.48xlarge has 8 accelerators, not 9. State at most that many."),
         ({"file_operations": "rename"}, "file_operations must be a list of words, not rename."),
         ({"file_operations": ["renam"]}, "file_operations = renam is not known. Nearest: rename."),
         ({"data_in_s3": "yes"}, "data_in_s3 must be true or false, not yes."),

@@ -143,7 +143,7 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     """
     # A Region without an entry here has no known restriction, and no prices either.
     allowed_types = facts.regions[region].get_value("fsx_deployment_types") if region in facts.regions else None
-    found: list[tuple[bool, float, str, float]] = []
+    found: list[tuple[bool, float, bool, str, float]] = []
     for name, section in facts.fsx.items():
         if not section.get_value("s3_link") or not section.get_value("replicated"):
             continue
@@ -151,10 +151,12 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
             continue
         capacity = capacity_for(section, need)
         price = facts.price(FSX, "storage", region, name)
-        found.append((price is None, capacity * (1.0 if price is None else price.value), name, capacity))
+        amount = capacity * (1.0 if price is None else price.value)
+        # Disks are the last of equals: reading at random from them is slower than their streaming rate says.
+        found.append((price is None, amount, section.get_value("storage_type") == "HDD", name, capacity))
     if not found:
         return None
-    _, _, name, capacity = min(found)
+    *_, name, capacity = min(found)
     return configure(name, capacity, region, facts, need)
 
 

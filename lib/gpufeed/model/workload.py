@@ -99,6 +99,15 @@ class Workload:
                     of_instance=of_instance,
                     accelerator=checked["accelerator"],
                 )
+        if "instance_type" in checked and "accelerators_per_instance" in checked:
+            has = facts.instances[checked["instance_type"]].known("accelerators").value
+            if checked["accelerators_per_instance"] > has:
+                raise InputError(
+                    "workload.more-accelerators-than-there-are",
+                    instance=checked["instance_type"],
+                    has=f"{has:g}",
+                    stated=checked["accelerators_per_instance"],
+                )
         total, active = checked.get("model_parameters"), checked.get("active_parameters")
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
