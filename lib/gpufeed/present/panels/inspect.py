@@ -28,6 +28,7 @@ from gpufeed.present.panels.panel import WorkingPanel, entry, html, row
 class InspectPanel(WorkingPanel):
     """``profile`` is what lies under the prefix; ``start()`` and ``wait()`` do what the Scan button does."""
 
+    finding = "profile"
     profile = traitlets.Instance(PrefixProfile, allow_none=True)
 
     def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:

@@ -28,6 +28,7 @@ from gpufeed.present.panels.panel import WorkingPanel, button, entry, html, row
 class MeasurePanel(WorkingPanel):
     """``measurement`` is the last result; ``start()`` and ``wait()`` do what the Probe button does."""
 
+    finding = "measurement"
     measurement = traitlets.Instance(Measurement, allow_none=True)
 
     def __init__(self, study: Study, url: str = "", endpoint_url: str = "") -> None:

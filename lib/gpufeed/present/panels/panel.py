@@ -43,6 +43,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 class WorkingPanel(Panel):
     """A panel whose button starts long work: one run at a time, with progress and Stop."""
 
+    finding = ""  # the trait that holds what the work found
+
     def __init__(self, study: Study, start_label: str) -> None:
         super().__init__(study)
         self.start_button = button(start_label, "primary")
@@ -81,6 +83,15 @@ class WorkingPanel(Panel):
         self.start_button.disabled, self.stop_button.disabled = True, False
         self.run = self._flight.start(Run(work, on_progress=self._progress, on_end=self._ended))
         return self.run
+
+    def press(self) -> Summary:
+        """What the button does, waited for and summed up.  Raises the error of work that found nothing."""
+        before = getattr(self, self.finding)
+        if self.start() is not None:
+            self.wait()
+        if self.error is not None and getattr(self, self.finding) is before:
+            raise self.error
+        return self.summary()
 
     def stop(self) -> None:
         """Ask the work to end; what it has is kept."""
