@@ -250,13 +250,14 @@ def _wait_until_ready(demo: Demo, log: Path) -> None:
 
 
 def _ready(objects: Objects) -> bool:
-    """A first write must work: the server answers reads before it can store anything."""
+    """Bytes must come back: the server lists and takes empty objects before its volumes are there to hold any."""
     try:
-        objects.put("gpufeed-ready", b"")
+        objects.put("gpufeed-ready", b"ready")
+        came_back = objects.read_text("gpufeed-ready") == "ready"
         objects.delete(["gpufeed-ready"])
     except RequestFailed:
         return False
-    return True
+    return came_back
 
 
 def _loaded_version(demo: Demo) -> str | None:

@@ -102,6 +102,7 @@ class Objects:
             client_options={
                 "allow_http": bool(endpoint_url and endpoint_url.startswith("http://")),
                 "timeout": timedelta(seconds=timeout),
+                "http1_only": True,  # S3 speaks no other version; not negotiating saves client CPU
             },
             retry_config={"max_retries": 0},
             **config,

@@ -125,7 +125,8 @@ def _open_prefix(place: Place, options: StoreOptions, draw: random.Random, stopp
     )
 
     def read(unit: Unit) -> Reply:
-        return objects.get(unit.name) if unit.start is None else objects.get_range(unit.name, unit.start, unit.length)
+        # A whole object is asked for by its listed length as well: one answer, where a stream costs a quarter more CPU.
+        return objects.get_range(unit.name, unit.start or 0, unit.length)
 
     express = "s3-express-one-zone" if place.bucket.endswith("--x-s3") else "s3-standard"
     return Target(
