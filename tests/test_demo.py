@@ -140,3 +140,25 @@ def _command(process: Path) -> str:
         return (process / "cmdline").read_text()
     except OSError:
         return ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a killed starter leaves its server running")
+def test_a_server_whose_starter_was_killed_is_waited_for(tmp_path: Path) -> None:
+    """As when one notebook's kernel is shut down and the next notebook starts at once."""
+    program = (
+        "import sys, time; from gpufeed import demo\n"
+        "d = demo.start(int(sys.argv[1]), sys.argv[2], sample=False); print('up', flush=True); time.sleep(60)"
+    )
+    port = next(port for port in range(18860, 19200, len(demo.PORTS)) if not demo._answers(port))
+    for _ in range(2):
+        started = subprocess.Popen(
+            [sys.executable, "-c", program, str(port), str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        assert started.stdout is not None
+        assert started.stdout.readline() == "up\n"
+        started.kill()
+        started.wait()
+    server = demo.start(port, tmp_path, sample=False)
+    server.stop()
+    assert demo._free(tmp_path / str(port) / demo.RUNS)
+    assert demo._free(tmp_path / str(port) / demo.STARTER)

@@ -37,6 +37,8 @@ SECRET_KEY = "gpufeed-demo-is-not-a-secret"  # noqa: S105 — as it says
 # A bucket of its own tells which sample is loaded, so that the sample bucket holds the sample only.
 VERSION_BUCKET = "gpufeed-sample-version"
 READY_WITHIN = 30.0  # [s]
+GONE_WITHIN = 15.0  # [s]
+STARTER, RUNS = "starter.lock", "server.lock"
 PORTS = (
     "s3.port",
     "s3.port.grpc",
@@ -62,6 +64,7 @@ class Demo:
     bucket: str = BUCKET
     prefixes: tuple[str, ...] = PREFIXES
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    starter: IO[str] | None = field(default=None, repr=False)  # locked as long as we live
 
     @property
     def started(self) -> bool:
@@ -112,6 +115,8 @@ class Demo:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if self.starter is not None:
+            self.starter.close()
 
 
 #: The settings of this process that :meth:`Demo.use` replaced; None: there was none.
@@ -141,6 +146,7 @@ def start(
     """
     port = _port(port)
     with _alone(_directory(directory), port, f"-v{VERSION}" if sample else "") as data:
+        _wait_for_the_last_one(data)
         return _start(port, data, sample, progress)
 
 
@@ -153,6 +159,7 @@ def connect_or_start(
     """The embedded server that already runs on ``port`` (default: fixed), else a new one that ends with us."""
     port = _port(port)
     with _alone(_directory(directory), port, f"-v{VERSION}") as data:
+        _wait_for_the_last_one(data)
         if _answers(port):
             demo = Demo(_endpoint(port))
             if _loaded_version(demo) == VERSION:
@@ -193,17 +200,22 @@ def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], N
         if _answers(used):
             raise GpufeedError("demo.port-in-use", port=used, other=port + 100)
     log = data / "server.log"
-    with log.open("wb") as output:
+    starter, runs = _locked(data / STARTER), _locked(data / RUNS)
+    if starter is None or runs is None:
+        raise GpufeedError("demo.port-in-use", port=port, other=port + 100)
+    # The server takes its lock along; the system frees it when the server has ended, however that came about.
+    with log.open("wb") as output, runs:
         process = subprocess.Popen(
             [_server(), "mini", *_flags(port, data)],
             env={**os.environ, "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            pass_fds=[runs.fileno()],
             start_new_session=True,  # Ctrl-C in a terminal or a notebook goes to us; the server is stopped in order
             preexec_fn=_end_with_parent(),  # noqa: PLW1509 — one system call, nothing imported or locked after fork
         )
-    demo = Demo(_endpoint(port), process=process)
+    demo = Demo(_endpoint(port), process=process, starter=starter)
     atexit.register(demo.stop)
     try:
         _wait_until_ready(demo, log)
@@ -222,6 +234,31 @@ def _mark_folders(demo: Demo) -> None:
     client = connect(options, keys=(demo.access_key, demo.secret_key))
     for key in FOLDER_MARKERS:
         put_folder_marker(client, demo.bucket, key)
+
+
+def _locked(path: Path) -> IO[str] | None:
+    """The file, locked until it is closed; None when another one holds it."""
+    file = path.open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def _free(path: Path) -> bool:
+    lock = _locked(path)
+    if lock is not None:
+        lock.close()
+    return lock is not None
+
+
+def _wait_for_the_last_one(data: Path) -> None:
+    """Wait while a server of this folder ends: it answers for some seconds after whoever started it has gone."""
+    deadline = time.monotonic() + GONE_WITHIN
+    while _free(data / STARTER) and not _free(data / RUNS) and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def _flags(port: int, data: Path) -> list[str]:
