@@ -123,3 +123,11 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
 def test_a_flip_point_names_the_trait_the_change_and_the_new_place() -> None:
     point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre")
     assert words.flip_point(point) == ("Training reads would move to FSx for Lustre if Instances went from 16 to 17.")
+
+
+def test_sentences_end_with_one_full_stop_each() -> None:
+    assert words.sentences("A title", "Said already.", "", "1: 2 MB/s") == "A title. Said already. 1: 2 MB/s."
+
+
+def test_chinese_sentences_end_with_their_own_stop(chinese: None) -> None:
+    assert words.sentences("标题", "已有句号。") == "标题。已有句号。"

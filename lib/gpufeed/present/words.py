@@ -190,7 +190,9 @@ def bucketed(value: float | None, unit: str = "bytes/s") -> str:
 def sentences(*parts: str) -> str:
     """One line of text: each part ends with one full stop."""
     stops = (".", "。", "!", "?", "！", "？")
-    return " ".join(part if part.endswith(stops) else f"{part}." for part in parts if part)
+    end = text("present.full-stop")
+    gap = " " if end == "." else ""  # a Chinese stop brings its own space
+    return gap.join(part if part.endswith(stops) else f"{part}{end}" for part in parts if part)
 
 
 def _scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
