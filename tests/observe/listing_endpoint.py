@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -35,7 +36,13 @@ class Endpoint:
                     endpoint.asked.append(query)
                     status, body = answer(query)
                 content = body.encode() if isinstance(body, str) else body
+                asked_range = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+                if status == 200 and asked_range:
+                    first, last = int(asked_range[1]), min(int(asked_range[2]), len(content) - 1)
+                    status, whole, content = 206, len(content), content[first : last + 1]
                 self.send_response(status)
+                if status == 206:
+                    self.send_header("Content-Range", f"bytes {first}-{last}/{whole}")
                 self.send_header("Content-Type", "application/xml")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()

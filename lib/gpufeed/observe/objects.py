@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpufeed.observe.machine import cores
@@ -53,6 +54,7 @@ class Reply(NamedTuple):
     throttled: int
 
 
+@lru_cache(65_536)  # a probe asks for the same keys again and again, and every microsecond here holds up its threads
 def readable(key: str) -> bool:
     """Whether this client can read the key exactly as it is written (``a//b`` and ``dir/`` it cannot)."""
     return not _FOREIGN.search(key)
