@@ -31,17 +31,31 @@ class Call(NamedTuple):
 
 def calls(where: str, tree: ast.Module) -> Iterator[Call]:
     """``text("id", …)`` and ``raise SomeError("id", …)`` with the id written out."""
-    speakers = {"text", "GpufeedError", "InputError"}
+    speakers = {"text", "Sentence", "GpufeedError", "InputError"}
     # An error class of a module's own that only renames one of the two speaks the same way.
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and speakers & {_name(base) for base in node.bases} and not _has_init(node):
             speakers.add(node.name)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node.func) in speakers and node.args:
-            first, names = node.args[0], [keyword.arg for keyword in node.keywords]
+            first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                seen = None if None in names else frozenset(name for name in names if name)
+                seen = _in_dictionary(node) if _name(node.func) == "Sentence" else _by_name(node)
                 yield Call(f"{where}:{node.lineno}", first.value, seen)
+
+
+def _by_name(call: ast.Call) -> frozenset[str] | None:
+    names = [keyword.arg for keyword in call.keywords]
+    return None if None in names else frozenset(name for name in names if name)
+
+
+def _in_dictionary(call: ast.Call) -> frozenset[str] | None:
+    """A Sentence takes its parameters as one dictionary."""
+    if len(call.args) == 1:
+        return frozenset()
+    keys = call.args[1].keys if isinstance(call.args[1], ast.Dict) else [None]
+    names = [key.value for key in keys if isinstance(key, ast.Constant)]
+    return frozenset(names) if len(names) == len(keys) else None
 
 
 def words(tree: ast.Module) -> tuple[set[str], set[str]]:

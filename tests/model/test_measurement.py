@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.messages import Sentence
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.histogram import RELATIVE_ERROR, Histogram, merged
 from gpufeed.model.measurement import (
     Conditions,
     Measurement,
-    Note,
     Record,
     concurrency_needed,
     gpus_fed,
@@ -124,8 +124,8 @@ def test_a_measurement_survives_a_file() -> None:
         record,
         sweep=(record, step(64, 2e9)),
         conditions=replace(ON_S3, cores=2.0, budget=0.1, currency="USD"),
-        warnings=(Note("probe.throttled", {"throttled": 3}),),
-        failure=Note("probe.nothing-there", {"target": "s3://bucket/"}),
+        warnings=(Sentence("probe.throttled", {"throttled": 3}),),
+        failure=Sentence("probe.nothing-there", {"target": "s3://bucket/"}),
     )
     document = json.loads(json.dumps(before.to_json()))
     assert Measurement.from_json(document) == before

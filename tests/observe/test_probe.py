@@ -28,7 +28,7 @@ MIB = 1024 * 1024
 
 
 def ids(measurement: Measurement) -> set[str]:
-    return {note.id for note in measurement.warnings}
+    return {note.message_id for note in measurement.warnings}
 
 
 # ---- the real server -------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def test_a_budget_of_nothing_measures_nothing(demo_environment: demo.Demo) -> No
     prices = RequestPrices(get=0.001, list=0.0)
     found = probe("s3://gpufeed-sample/video-shards/", seconds=1, budget=0.0, prices=prices)
     assert (found.status, found.records) == ("no-measurement", ())
-    assert found.failure and found.failure.id == "probe.budget-too-small"
+    assert found.failure and found.failure.message_id == "probe.budget-too-small"
 
 
 def test_stop_keeps_what_was_measured_and_says_that_it_is_partial(demo_environment: demo.Demo) -> None:
@@ -133,7 +133,7 @@ def test_stop_keeps_what_was_measured_and_says_that_it_is_partial(demo_environme
 def test_a_wrong_prefix_or_bucket_says_so(target: str, status: str, failure: str, demo_environment: demo.Demo) -> None:
     found = probe(target, seconds=0.2)
     assert (found.status, found.records, found.limited_by) == (status, (), "unknown")
-    assert found.failure and found.failure.id == failure
+    assert found.failure and found.failure.message_id == failure
 
 
 def test_a_wrong_secret_gives_one_sentence_without_it(
@@ -142,7 +142,7 @@ def test_a_wrong_secret_gives_one_sentence_without_it(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-and-private")
     found = probe("s3://gpufeed-sample/", seconds=0.2)
     assert found.status == "failed"
-    assert found.failure and found.failure.id == "store.wrong-secret"
+    assert found.failure and found.failure.message_id == "store.wrong-secret"
     assert "wrong-and-private" not in str(found.to_json())
 
 
@@ -150,7 +150,7 @@ def test_an_endpoint_where_nothing_listens_is_unreachable(aws_settings: None, mo
     monkeypatch.setattr(reading, "FIRST_BACKOFF", 0.001)
     found = probe("s3://bucket/", StoreOptions(endpoint_url="http://127.0.0.1:9"))
     assert found.status == "failed"
-    assert found.failure and found.failure.id == "store.unreachable"
+    assert found.failure and found.failure.message_id == "store.unreachable"
 
 
 LISTED = listing(["one", "two"])
@@ -166,7 +166,7 @@ def test_reads_that_are_denied_fail_at_once_and_name_the_permission(aws_settings
     endpoint = serve(answer)
     found = probe("s3://bucket/", StoreOptions(endpoint_url=endpoint.url), concurrency=(1, 4, 16), seconds=60)
     assert found.status == "failed"
-    assert found.failure and found.failure.id == "probe.failed.denied"
+    assert found.failure and found.failure.message_id == "probe.failed.denied"
     assert "s3:GetObject" in str(found.failure)
     assert found.conditions.requests_sent == 1 + 4  # after four failures and no success one client gives up
 
@@ -214,7 +214,7 @@ def test_keys_the_client_cannot_read_and_archived_objects_are_counted_not_skippe
     for target, why in (("data//", "probe.nothing-but-unreadable"), ("data/cold", "probe.nothing-but-archived")):
         nothing = probe(f"s3://bucket/{target}", options, concurrency=(1,), seconds=0.3)
         assert nothing.status == "no-measurement"
-        assert nothing.failure and nothing.failure.id == why
+        assert nothing.failure and nothing.failure.message_id == why
 
 
 def test_a_budget_for_a_store_without_known_prices_is_refused(moto: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def test_a_folder_without_data_gives_no_measurement(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     found = probe(str(tmp_path))
     assert found.status == "no-measurement"
-    assert found.failure and found.failure.id == "probe.nothing-there"
+    assert found.failure and found.failure.message_id == "probe.nothing-there"
 
 
 def test_a_file_system_in_memory_is_labelled_as_this_machines_memory(

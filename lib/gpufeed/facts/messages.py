@@ -7,6 +7,8 @@ drift unseen.  One setting chooses: ``GPUFEED_LANGUAGE`` = ``en`` (default) or `
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -43,3 +45,14 @@ def text(message_id: str, **parameters: Any) -> str:
     Raises KeyError for an id that no catalogue has: a missing sentence is a defect, not an empty string.
     """
     return catalogue(language())[message_id].format(**parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence to be: id and parameters travel, the words are chosen in the language in force when it is shown."""
+
+    message_id: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return text(self.message_id, **self.parameters)

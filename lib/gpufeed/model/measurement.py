@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, TypeVar
 
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import Sentence
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.histogram import Histogram
 
@@ -27,17 +27,6 @@ MOST_ERRORS = 0.01
 DECIDES_FROM_SECONDS = 30.0
 # Object sizes count as the same within this factor.
 SAME_SIZE_FACTOR = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A sentence to be: message id and parameters."""
-
-    id: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return text(self.id, **self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +95,10 @@ class Measurement:
     status: str
     records: tuple[Record, ...] = ()
     limited_by: str = "unknown"
-    warnings: tuple[Note, ...] = ()
+    warnings: tuple[Sentence, ...] = ()
     sweep: tuple[Record, ...] = ()
     conditions: Conditions = Conditions()
-    failure: Note | None = None
+    failure: Sentence | None = None
 
     @property
     def read_bytes_per_s(self) -> float | None:
@@ -266,12 +255,12 @@ def _record(row: Mapping[str, Any]) -> Record:
     )
 
 
-def _note_json(note: Note) -> dict[str, Any]:
-    return {"id": note.id, "text": str(note), "parameters": dict(note.parameters)}
+def _note_json(note: Sentence) -> dict[str, Any]:
+    return {"id": note.message_id, "text": str(note), "parameters": dict(note.parameters)}
 
 
-def _note(row: Mapping[str, Any]) -> Note:
-    return Note(row["id"], row.get("parameters", {}))
+def _note(row: Mapping[str, Any]) -> Sentence:
+    return Sentence(row["id"], row.get("parameters", {}))
 
 
 def _known(cls: type[T], row: Mapping[str, Any]) -> T:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from itertools import count
 
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.model.measurement import Conditions, Measurement, Note, Record, headline
+from gpufeed.facts.messages import Sentence
+from gpufeed.model.measurement import Conditions, Measurement, Record, headline
 from gpufeed.observe import machine
 from gpufeed.observe.budget import DEFAULT_BUDGET, FREE, Ledger, RequestPrices, prices_of
 from gpufeed.observe.objects import RETRIES
@@ -54,7 +55,7 @@ def probe(
     except InputError:
         raise
     except GpufeedError as error:
-        return _nothing("failed", Note(error.message_id, error.parameters))
+        return _nothing("failed", Sentence(error.message_id, error.parameters))
     prices = prices or _prices(source)
     if budget is not None and prices is None:
         raise InputError("probe.not-priced")
@@ -137,15 +138,15 @@ def _measurement(
     if best is None:
         if failures:
             kind = failures.most_common(1)[0][0]
-            return _nothing("failed", Note(f"probe.failed.{kind}", {"target": source.name}), conditions)
+            return _nothing("failed", Sentence(f"probe.failed.{kind}", {"target": source.name}), conditions)
         why = "probe.budget-too-small" if ledger.refused else "probe.stopped-early" if stopped else "probe.too-short"
-        return _nothing("no-measurement", Note(why, {"target": source.name}), conditions)
+        return _nothing("no-measurement", Sentence(why, {"target": source.name}), conditions)
     limit = limited_by(best, sorted(sweep, key=lambda record: record.concurrency or 0), conditions)
     warnings = [*_warnings(source, best, sweep, failures, limit)]
     if ledger.refused:
-        warnings.append(Note("probe.budget-reached", {"budget": ledger.budget, "currency": ledger.prices.currency}))
+        warnings.append(Sentence("probe.budget-reached", {"budget": ledger.budget, "currency": ledger.prices.currency}))
     if stopped:
-        warnings.append(Note("probe.stopped"))
+        warnings.append(Sentence("probe.stopped"))
     return Measurement(
         tool="gpufeed",
         status="ok" if complete and not stopped and not ledger.refused else "partial",
@@ -157,44 +158,46 @@ def _measurement(
     )
 
 
-def _warnings(source: Target, best: Record, sweep: Sequence[Record], failures: Counter[str], limit: str) -> list[Note]:
+def _warnings(
+    source: Target, best: Record, sweep: Sequence[Record], failures: Counter[str], limit: str
+) -> list[Sentence]:
     notes = []
     if source.same_machine:
-        notes.append(Note("probe.same-machine"))
+        notes.append(Sentence("probe.same-machine"))
     elif best.cache == "warm":
-        notes.append(Note("probe.page-cache"))
+        notes.append(Sentence("probe.page-cache"))
     if limit == "client":
-        notes.append(Note("probe.client-limited"))
+        notes.append(Sentence("probe.client-limited"))
     if limit == "network":
-        notes.append(Note("probe.network-limited"))
+        notes.append(Sentence("probe.network-limited"))
     if limit == "unknown" and not source.same_machine and best.concurrency == max(r.concurrency or 0 for r in sweep):
-        notes.append(Note("probe.still-rising", {"concurrency": best.concurrency}))
+        notes.append(Sentence("probe.still-rising", {"concurrency": best.concurrency}))
     if not best.sustained:
-        notes.append(Note("probe.not-sustained"))
+        notes.append(Sentence("probe.not-sustained"))
     if failures:
-        notes.append(Note("probe.errors", {"errors": failures.total(), "kinds": ", ".join(sorted(failures))}))
+        notes.append(Sentence("probe.errors", {"errors": failures.total(), "kinds": ", ".join(sorted(failures))}))
     throttled = sum(record.throttled or 0 for record in sweep)
     if throttled:
-        notes.append(Note("probe.throttled", {"throttled": throttled}))
+        notes.append(Sentence("probe.throttled", {"throttled": throttled}))
     if source.unreadable_keys:
-        notes.append(Note("probe.unreadable-keys", {"keys": source.unreadable_keys}))
+        notes.append(Sentence("probe.unreadable-keys", {"keys": source.unreadable_keys}))
     if source.archived:
-        notes.append(Note("probe.archived", {"objects": source.archived}))
+        notes.append(Sentence("probe.archived", {"objects": source.archived}))
     return notes
 
 
-def _nothing(status: str, why: Note, conditions: Conditions | None = None) -> Measurement:
+def _nothing(status: str, why: Sentence, conditions: Conditions | None = None) -> Measurement:
     return Measurement(
         "gpufeed", status, failure=why, warnings=(), conditions=conditions or Conditions(client="gpufeed")
     )
 
 
-def _why_nothing(source: Target) -> Note:
+def _why_nothing(source: Target) -> Sentence:
     if source.unreadable_keys:
-        return Note("probe.nothing-but-unreadable", {"target": source.name, "keys": source.unreadable_keys})
+        return Sentence("probe.nothing-but-unreadable", {"target": source.name, "keys": source.unreadable_keys})
     if source.archived:
-        return Note("probe.nothing-but-archived", {"target": source.name, "objects": source.archived})
-    return Note("probe.nothing-there", {"target": source.name})
+        return Sentence("probe.nothing-but-archived", {"target": source.name, "objects": source.archived})
+    return Sentence("probe.nothing-there", {"target": source.name})
 
 
 def _check(concurrency: Sequence[int], seconds: float, budget: float | None) -> None:

@@ -17,11 +17,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import Sentence
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.observe.pages import Page
 from gpufeed.observe.ranges import Range, Split, sampled, splitting_pays
@@ -48,17 +48,6 @@ KEEP_EVERY = 2.0  # [s] between two states handed over while listing …
 KEEP_SHARE = 0.05  # … or so much longer that keeping them takes no more than this share of the time
 
 Checkpoint = Callable[[dict[str, Any]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence to be: rendered in the language in force when it is shown."""
-
-    message_id: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return text(self.message_id, **self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
