@@ -187,3 +187,14 @@ def test_the_card_behind_a_chart_is_white_so_that_it_reads_in_a_dark_theme() -> 
     assert '<rect width="' in sweep(None).svg
     assert 'fill="white"' in sweep(None).svg
     assert 'alt="Measured throughput' in sweep(None).image
+
+
+def test_every_colour_of_writing_and_axes_is_named_since_the_dark_theme_makes_others_white() -> None:
+    config = sweep(None).spec["config"]
+    named = {
+        "axis": ("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"),
+        "legend": ("labelColor", "titleColor"),
+        "title": ("color", "subtitleColor"),
+    }
+    missing = [(part, colour) for part, colours in named.items() for colour in colours if colour not in config[part]]
+    assert missing == []

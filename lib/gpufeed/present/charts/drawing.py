@@ -39,7 +39,7 @@ _FEW_DECADES = 2
 
 # Chinese falls back to whichever of these the reader's machine has, in the end to its default.
 _FONT = "Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
-# A white card of its own: readable in JupyterLab's dark theme, where black on transparent is not.
+# A white card of its own, with every colour named: JupyterLab's dark theme turns what is not named into white.
 _CONFIG: dict[str, Any] = {
     "background": "white",
     "padding": 12,
@@ -50,10 +50,27 @@ _CONFIG: dict[str, Any] = {
         "titleFontSize": 12,
         "titleFontWeight": "normal",
         "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": "#888888",
+        "tickColor": "#888888",
         "gridColor": "#E5E5E5",
     },
-    "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "labelLimit": 300},
-    "title": {"fontSize": 14, "anchor": "start", "subtitleFontSize": 12, "subtitleColor": "#444444", "offset": 10},
+    "legend": {
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelColor": INK,
+        "titleColor": INK,
+        "orient": "bottom",
+        "labelLimit": 300,
+    },
+    "title": {
+        "color": INK,
+        "fontSize": 14,
+        "anchor": "start",
+        "subtitleFontSize": 12,
+        "subtitleColor": "#444444",
+        "offset": 10,
+    },
     "text": {"fontSize": 12},
 }
 
