@@ -128,11 +128,27 @@ def test_a_wrong_number_is_one_sentence_and_the_last_answer_stays(study: Study, 
     panel.form.widgets["instances"].value = typed
     assert isinstance(panel.error, InputError)
     assert 'role="alert"' in shown(panel)
-    assert "instances" in str(panel.error)
+    assert "Instances" in str(panel.error)
     assert panel.recommendation is before
     panel.form.widgets["instances"].value = "8"
     assert panel.error is None
     assert 'role="alert"' not in shown(panel)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "sentence"),
+    [
+        ("dataset_bytes", "-1", "Dataset (GB) = -1 is out of range: it must be more than 0 and at most 1000000000."),
+        ("checkpoint_interval", "soon", "Checkpoint every (minutes) must be a number, not soon."),
+        ("instances", "1.5", "Instances must be a whole number, not 1.5."),
+    ],
+)
+def test_a_refusal_speaks_of_the_field_as_the_form_shows_it(
+    study: Study, field: str, typed: str, sentence: str
+) -> None:
+    panel = ChoosePanel(study)
+    panel.form.widgets[field].value = typed
+    assert str(panel.error) == sentence
 
 
 def test_what_is_typed_is_text_on_the_page(study: Study) -> None:
@@ -238,6 +254,12 @@ def test_inspect_says_what_is_wrong_and_works_again(
     assert panel.profile.objects == 4
 
 
+def test_an_empty_prefix_is_said_and_not_drawn(study: Study, demo_environment: Demo) -> None:
+    panel = done(InspectPanel(study, "s3://gpufeed-sample/nothing-here/", demo_environment.endpoint_url))
+    assert "Nothing under this prefix" in shown(panel)
+    assert "gpufeed-chart" not in shown(panel)
+
+
 def test_a_second_press_does_not_start_a_second_run(study: Study, demo_environment: Demo) -> None:
     panel = InspectPanel(study, "s3://gpufeed-sample/", demo_environment.endpoint_url)
     first = panel.start()
@@ -260,6 +282,7 @@ def test_measure_probes_saves_and_loads(study: Study, demo_environment: Demo, tm
     assert "own memory: this is no measurement of a storage tier" in shown(panel)
     panel.file.value = str(tmp_path / "m.json")
     panel.save_button.click()
+    assert "Kept in " in panel.progress_line.value
     assert json.loads((tmp_path / "m.json").read_text())["tool"] == "gpufeed"
     other = MeasurePanel(Study())
     other.file.value = panel.file.value

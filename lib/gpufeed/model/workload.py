@@ -158,9 +158,8 @@ def _number(least: float, most: float, *, exclusive: bool = False, whole: bool =
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise InputError("workload.not-a-number", field=name, value=_shown(value))
         if value < least or value > most or (exclusive and value == least):
-            raise InputError(
-                "workload.out-of-range", field=name, value=_shown(value), least=f"{least:g}", most=f"{most:g}"
-            )
+            refusal = "workload.not-above" if exclusive else "workload.out-of-range"
+            raise InputError(refusal, field=name, value=_shown(value), least=f"{least:g}", most=f"{most:g}")
         if whole:
             if value != int(value):
                 raise InputError("workload.not-whole", field=name, value=_shown(value))

@@ -21,7 +21,7 @@ STYLE = """<style>
 .gpufeed { color: var(--jp-ui-font-color1, #222); font: 14px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); }
 .widget-html-content:has(> .gpufeed) { min-width: 0; width: 100%; }
 .widget-text input { min-width: 0; }
-.gpufeed h3 { margin: 14px 0 4px; font-size: 15px; }
+.gpufeed h3 { margin: 14px 0 4px; font-size: 15px; font-weight: 600; }
 .gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
 .gpufeed .headline { font-size: 22px; line-height: 1.3; font-weight: 600; }
 .gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
@@ -29,7 +29,7 @@ STYLE = """<style>
 .gpufeed .scroll { overflow-x: auto; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
 .gpufeed .scroll th, .gpufeed .scroll td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
-  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 6em; max-width: 26em; }
+  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
 </style>"""
 

@@ -38,7 +38,7 @@ class ChoosePanel(Panel):
             self.form.more(),
             self._error_line,
             self._answer,
-            row(self._supply, self._cost),
+            row(self._supply, self._cost, align="flex-start"),
             self._details,
         ]
         for picture in (self._supply, self._cost):
@@ -114,7 +114,7 @@ def verdict(recommendation: Recommendation) -> str:
     if rule.also_allowed:
         names = text("present.list-separator").join(words.option(option) for option in rule.also_allowed)
         said += text("panel.also-allowed", options=names)
-    return said
+    return said + text("present.full-stop")
 
 
 def checkpoint_heading(recommendation: Recommendation) -> str:

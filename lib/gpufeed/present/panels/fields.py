@@ -9,13 +9,14 @@ from typing import Any
 import ipywidgets as widgets
 
 from gpufeed.facts import Facts
+from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.facts.units import UNITS, Unit
 from gpufeed.model import workload as model
 from gpufeed.model.workload import Workload
 from gpufeed.present import words
 
-_ITEM = {"description_width": "190px"}
+_ITEM = {"description_width": "200px"}
 _LAYOUT = {"width": "360px", "max_width": "calc(100% - 4px)"}  # 4px: the margins of a widget
 _PLAIN = Unit("count")
 _BILLIONS = Unit("count", 10**9)
@@ -117,7 +118,21 @@ class Form:
     def read(self) -> Workload:
         """The workload as entered.  Raises InputError that names the field and what is wrong with it."""
         entered = {field.name: self._entered(field) for field in (*FIELDS, *MORE)}
-        return Workload.from_mapping({name: value for name, value in entered.items() if value is not None}, self._facts)
+        stated = {name: value for name, value in entered.items() if value is not None}
+        try:
+            return Workload.from_mapping(stated, self._facts)
+        except InputError as error:
+            raise self._as_labelled(error) from None
+
+    def _as_labelled(self, error: InputError) -> InputError:
+        """The same refusal with the label of the field, what was typed there, and bounds in the unit of the label."""
+        said = dict(error.parameters)
+        field = next((field for field in (*FIELDS, *MORE) if field.name == said.get("field")), None)
+        if field is None or field.kind != "number":
+            return error
+        said |= {"field": words.trait(field.name), "value": self.widgets[field.name].value.strip()}
+        said |= {bound: _shown(field, float(said[bound])) for bound in ("least", "most") if bound in said}
+        return InputError(error.message_id, **said)
 
     def main(self) -> widgets.Box:
         """The fields most people need."""

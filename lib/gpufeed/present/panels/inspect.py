@@ -55,7 +55,7 @@ class InspectPanel(WorkingPanel):
             row(self.start_button, self.stop_button, self.progress_line),
             self._error_line,
             self._answer,
-            row(self._sizes, self._prefixes),
+            row(self._sizes, self._prefixes, align="flex-start"),
             self._details,
         ]
         if study.scan is not None:
@@ -93,8 +93,11 @@ class InspectPanel(WorkingPanel):
         self._answer.value = page.block(
             page.STYLE,
             page.paragraph(tables.scan_sentence(result), "headline"),
-            page.listed([*(tables.small_file_sentences(found) if found else []), *notes(result)]),
+            page.listed(sentences(result, found)),
         )
+        if not profile.objects:
+            self._sizes.value = self._prefixes.value = self._details.value = ""
+            return
         self._sizes.value = charts.size_histogram(profile, threshold).image
         self._prefixes.value = charts.by_prefix(profile).image
         self._details.value = page.block(
@@ -105,7 +108,7 @@ class InspectPanel(WorkingPanel):
         if self.profile is None:
             return Summary([("", text("panel.no-profile"))])
         result, found = self.study.scan, self._small_files(self.profile)
-        said = [*(tables.small_file_sentences(found) if found else []), *notes(result)]
+        said = sentences(result, found)
         return Summary([("", tables.scan_sentence(result)), ("", said), *self._tables(self.profile, found)])
 
     @property
@@ -147,7 +150,7 @@ class InspectPanel(WorkingPanel):
         ]
 
 
-def notes(result: ScanResult) -> list[str]:
-    """Whether the list is whole, and what to know about it."""
+def sentences(result: ScanResult, found: SmallFiles | None) -> list[str]:
+    """Whether the list is whole, what the sizes mean, and what else to know."""
     partial = [] if result.complete else [text("panel.partial", reason=str(result.incomplete_because))]
-    return [*partial, *map(str, result.warnings)]
+    return [*partial, *(tables.small_file_sentences(found) if found else []), *map(str, result.warnings)]

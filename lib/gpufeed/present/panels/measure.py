@@ -83,6 +83,7 @@ class MeasurePanel(WorkingPanel):
         if self.study.workload is not None:
             self.study.recommend(self._facts)  # a measurement says something against what the GPUs ask for
         self.measurement = result
+        self.progress_line.value = ""  # how far the reading was says nothing once its result stands here
         self.refresh()
 
     def refresh(self) -> None:
@@ -112,6 +113,7 @@ class MeasurePanel(WorkingPanel):
             path.write_text(json.dumps(self.measurement.to_json(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError("panel.file-not-written", file=path, reason=error.strerror) from None
+        self.progress_line.value = page.block(page.paragraph(text("notebook.kept", file=path), "note"))
         return path
 
     def load(self) -> None:

@@ -148,5 +148,5 @@ def button(label: str, style: str) -> widgets.Button:
     return widgets.Button(description=label, tooltip=label, button_style=style, layout=widgets.Layout(width="auto"))
 
 
-def row(*children: Any) -> widgets.Box:
-    return widgets.Box(list(children), layout=widgets.Layout(flex_flow="row wrap", width="100%", align_items="center"))
+def row(*children: Any, align: str = "center") -> widgets.Box:
+    return widgets.Box(list(children), layout=widgets.Layout(flex_flow="row wrap", width="100%", align_items=align))
