@@ -26,7 +26,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         "shell.plan.recommended",
         option=words.option(plan.recommended),
         verdict=words.decided_by(plan.placements["training_reads"].decided_by),
-        fed=words.quantity_range(plan.fed),
+        fed=words.quantity(plan.fed),
     )
     yield text(
         "shell.plan.rule",
@@ -37,8 +37,8 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     )
     yield text(
         "shell.plan.demand",
-        rate=words.quantity_range(demand.read_bytes_per_s),
-        requests=words.quantity_range(demand.read_requests_per_s),
+        rate=words.quantity(demand.read_bytes_per_s),
+        requests=words.quantity(demand.read_requests_per_s),
     )
     for gap in rule.gaps:
         yield f"  {words.gap(gap)}"
@@ -75,17 +75,19 @@ def scan(result: Any, found: SmallFiles | None, currency: str) -> list[str]:
 
 def _scan(result: Any, found: SmallFiles | None, currency: str) -> Iterator[str]:
     profile = result.profile
+    if not result.answered:
+        return  # nothing was listed: the error alone says it
     if result.incomplete_because is not None:
         yield text("shell.scan.partial", reason=str(result.incomplete_because))
-    if result.answered:
-        yield text(
-            "shell.scan.total",
-            url=visible(result.place.url),
-            objects=words.count(profile.objects),
-            bytes=words.size(profile.bytes),
-            markers=words.count(profile.folder_markers),
-            zero=words.count(profile.zero_byte_objects),
-        )
+    yield text(
+        "shell.scan.total",
+        url=visible(result.place.url),
+        objects=words.count(profile.objects),
+        bytes=words.size(profile.bytes),
+        markers=words.count(profile.folder_markers),
+        zero=words.count(profile.zero_byte_objects),
+    )
+    if profile.objects:
         yield text(
             "shell.scan.sizes",
             median=words.size(profile.median),
@@ -144,7 +146,7 @@ def measurement(measured: Measurement) -> list[str]:
         for record in measured.sweep or measured.records
     ]
     if measured.records:
-        lines.append(text("shell.probe.limit", limit=text(f"measure.limited-by.{measured.limited_by}")))
+        lines.append(text(f"measure.limited-by.{measured.limited_by}"))
     return lines
 
 
