@@ -18,6 +18,9 @@ from gpufeed import __version__
 from gpufeed.facts import load
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
+from gpufeed.present.escape import visible
+
+LONGEST_SENTENCE = 2000  # characters
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,11 +52,23 @@ def _say_error(sentence: str, message_id: str, exit_code: int, wants_json: bool)
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
+    # Keys and names from outside stand in it: none may act on the terminal.
+    print(visible(sentence, LONGEST_SENTENCE), file=sys.stderr, flush=True)
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    shown = "\n".join(visible(line, LONGEST_SENTENCE) for line in lines)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(shown.encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    written = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        written.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # an old terminal, or a path that is no Unicode: JSON's own escapes say it as well
+        written = json.dumps(document, allow_nan=False)
+    print(written)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -125,7 +140,7 @@ def _recommend(arguments: argparse.Namespace) -> int:
         flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
         _print_json(contract.recommendation(plan, facts, flips, searched))
     else:
-        print("\n".join(plain.recommendation(plan)))
+        _print_lines(plain.recommendation(plan))
     return 0
 
 
@@ -173,7 +188,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         document["listing"]["cost"] = None if cost is None else cost.value
         _print_json(document)
     else:
-        print("\n".join(plain.scan(result, found, currency_of(region, facts))))
+        _print_lines(plain.scan(result, found, currency_of(region, facts)))
     if result.incomplete_because is not None:
         _say(str(result.incomplete_because))
     for warning in result.warnings:
@@ -209,7 +224,7 @@ def _probe(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(measured.to_json())
     else:
-        print("\n".join(plain.measurement(measured)))
+        _print_lines(plain.measurement(measured))
     if measured.failure is not None:
         _say(str(measured.failure))
     for warning in measured.warnings:

@@ -289,7 +289,7 @@ def test_a_folder_without_data_gives_no_measurement(tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     found = probe(str(tmp_path))
     assert found.status == "no-measurement"
-    assert found.failure and found.failure.message_id == "probe.nothing-there"
+    assert found.failure and found.failure.message_id == "probe.nothing-in-path"
 
 
 def test_a_file_system_in_memory_is_labelled_as_this_machines_memory(

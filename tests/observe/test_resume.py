@@ -288,3 +288,25 @@ def test_a_scan_of_a_foreign_s3_server_goes_on_exactly():
         assert found[-1].profile == scan(url, options=options).profile
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("seconds",), 10**400),
+        (("ranges", 0, "seen"), [float("inf")]),
+        (("ranges", 0, "token"), "\ud800"),
+        (("keys",), 10**400),
+    ],
+)
+def test_a_state_with_numbers_or_tokens_that_cannot_be_is_refused(path, value):
+    kept = []
+    with pytest.raises(InputError):
+        scan("s3://b-b/d/", checkpoint=lambda state: kept.append(state) or (_ for _ in ()).throw(GpufeedError("x")))
+    document = kept[0]
+    at = document
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    with pytest.raises(InputError, match="holds no unfinished scan"):
+        scan("s3://b-b/d/", resume_from=document)

@@ -294,8 +294,13 @@ def test_a_limit_ends_exactly_there_with_its_reason(serve, limit, complete):
 
 @pytest.mark.parametrize("options", [{"limit": 0}, {"limit": -5}, {"concurrency": 0}])
 def test_numbers_below_one_are_wrong_input(options):
-    with pytest.raises(InputError, match="must be 1 or more"):
+    with pytest.raises(InputError, match=r"must be 1 or more|from 1 to 1024"):
         scan("s3://example-train/", **options)
+
+
+def test_a_billion_requests_at_once_are_wrong_input():
+    with pytest.raises(InputError, match="from 1 to 1024, not 1000000000"):
+        scan("s3://example-train/", concurrency=10**9)
 
 
 def test_stop_in_the_middle_of_a_request_keeps_whole_pages(serve):

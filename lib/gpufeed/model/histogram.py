@@ -12,6 +12,7 @@ GROWTH = 1.02
 RELATIVE_ERROR = 0.01
 
 _LOG_GROWTH = log(GROWTH)
+LAST_BUCKET = 5000  # 10⁴³ s: beyond any latency, within a float
 
 
 @dataclass(slots=True)
@@ -49,7 +50,11 @@ class Histogram:
 
     @classmethod
     def from_json(cls, rows: Iterable[Iterable[int]]) -> Histogram:
-        return cls({int(bucket): int(count) for bucket, count in rows})
+        """Read what :meth:`to_json` wrote.  Raises TypeError or ValueError when it is something else."""
+        buckets = {int(bucket): int(count) for bucket, count in rows}
+        if any(abs(bucket) > LAST_BUCKET or count < 0 for bucket, count in buckets.items()):
+            raise ValueError("latency")
+        return cls(buckets)
 
 
 def merged(histograms: Iterable[Histogram]) -> Histogram:

@@ -25,6 +25,8 @@ LIMITS = ("storage", "client", "network", "unknown")
 MOST_ERRORS = 0.01
 # Burst credits of file systems last minutes: what was seen for a shorter time calibrates, it does not decide.
 DECIDES_FROM_SECONDS = 30.0
+TOO_MUCH = 1e24  # bytes, requests, seconds, money: no measured number is as large
+
 # Object sizes count as the same within this factor.
 SAME_SIZE_FACTOR = 2.0
 
@@ -187,7 +189,7 @@ class Measurement:
                 conditions=_known(Conditions, document.get("conditions", {})),
                 failure=_note(failure) if failure else None,
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise InputError("measurement.unreadable", reason=f"{type(error).__name__}: {error}") from None
 
 
@@ -246,11 +248,14 @@ def _record_json(record: Record) -> dict[str, Any]:
 
 def _record(row: Mapping[str, Any]) -> Record:
     record = _known(Record, row)
+    series = tuple((float(at), float(rate)) for at, rate in row.get("series", ()))
+    if not all(0 <= number < TOO_MUCH for point in series for number in point):
+        raise ValueError("series")
     return replace(
         record,
         op=_one_of(("read", "write"), record.op),
         cache=_one_of(("cold", "warm", "unknown"), record.cache),
-        series=tuple((float(at), float(rate)) for at, rate in row.get("series", ())),
+        series=series,
         latency=Histogram.from_json(row["latency"]) if row.get("latency") is not None else None,
     )
 
@@ -260,13 +265,34 @@ def _note_json(note: Sentence) -> dict[str, Any]:
 
 
 def _note(row: Mapping[str, Any]) -> Sentence:
-    return Sentence(row["id"], row.get("parameters", {}))
+    note = Sentence(row["id"], row.get("parameters", {}))
+    str(note)  # what cannot be said is no note
+    return note
 
 
 def _known(cls: type[T], row: Mapping[str, Any]) -> T:
     """``cls`` from the fields it has: fields that a later version added are passed over."""
-    names = {item.name for item in fields(cls)}  # type: ignore[arg-type]  # both are dataclasses
-    return cls(**{name: value for name, value in row.items() if name in names})
+    types = {item.name: str(item.type) for item in fields(cls)}  # type: ignore[arg-type]  # both are dataclasses
+    known = {name: value for name, value in row.items() if name in types}
+    for name, value in known.items():
+        if not _fits(value, types[name]):
+            raise ValueError(name)
+    return cls(**known)
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "int": (int,), "float": (int, float)}
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    """Whether a value of JSON is what a field holds; numbers are 0 or more, and finite."""
+    wanted, _, optional = annotation.partition(" | ")
+    if value is None:
+        return bool(optional)
+    if wanted not in _TYPES:
+        return True  # read apart
+    if type(value) not in _TYPES[wanted]:
+        return False
+    return not isinstance(value, int | float) or 0 <= value < TOO_MUCH
 
 
 def _one_of(allowed: tuple[str, ...], value: Any) -> str:

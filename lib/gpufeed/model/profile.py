@@ -13,7 +13,7 @@ from os.path import commonprefix
 from typing import Any
 
 from gpufeed.facts.errors import InputError
-from gpufeed.model.tally import Tally, count_in, grouped, name_in
+from gpufeed.model.tally import TOO_MANY, Tally, count_in, grouped, name_in
 
 # A bucket of the size histogram is at most 1/128 of its sizes wide, and a quantile is the mean size of its bucket,
 # so it is wrong by less than 1/128 of the true value.  Sizes up to 256 bytes have a bucket each.
@@ -341,9 +341,11 @@ def _sizes_of_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int, in
 def _histogram(rows: Sequence[Sequence[Any]]) -> dict[int, list[int]]:
     histogram: dict[int, list[int]] = {}
     for row in rows:
-        if len(row) != 3 or not all(isinstance(number, int) and number >= 0 for number in row):
+        if len(row) != 3 or not all(isinstance(number, int) and 0 <= number < TOO_MANY for number in row):
             raise ValueError("sizes")
         bucket, objects, size = row
+        if bucket > bucket_of(TOO_MANY):
+            raise ValueError("sizes")
         entry = histogram.setdefault(bucket, [0, 0])
         entry[0] += objects
         entry[1] += size

@@ -8,6 +8,8 @@ from typing import Any
 # Rows kept in memory per table, and rows shown; what falls out is summed in a row without a name.
 KEPT_ROWS = 4096
 SHOWN_ROWS = 200
+# No count and no size that storage can hold; larger integers would not even fit a float.
+TOO_MANY = 10**24
 
 
 class Tally:
@@ -106,7 +108,7 @@ def grouped(names: Sequence[str | None], sizes: Sequence[int]) -> Iterator[tuple
 def count_in(row: Mapping[str, Any], name: str) -> int:
     """The count that a document holds under ``name``.  Raises KeyError or ValueError, with the name."""
     value = row[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < TOO_MANY:
         raise ValueError(name)
     return value
 

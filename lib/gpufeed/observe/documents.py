@@ -25,8 +25,10 @@ def read_json(path: str | Path) -> dict[str, Any]:
     """The object of a JSON file.  Raises InputError with one sentence when it cannot be read."""
     try:
         document = json.loads(_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = str(error) if isinstance(error, json.JSONDecodeError) else "too deeply nested"
+    except json.JSONDecodeError as error:
+        raise InputError("document.bad-json", path=_shown(path), reason=str(error)) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; too many brackets
+        reason = "too deeply nested" if isinstance(error, RecursionError) else "a number is too long"
         raise InputError("document.bad-json", path=_shown(path), reason=reason) from None
     if not isinstance(document, dict):
         raise InputError("document.no-object", path=_shown(path))

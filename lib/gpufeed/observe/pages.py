@@ -31,6 +31,10 @@ _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(amp|lt|gt|quot|apos));
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
+class ForeignAnswer(Exception):
+    """A success that is no listing, as a web server at the wrong port gives: it must not pass for an empty prefix."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """The objects of one page, column by column: full keys, sizes [bytes], ISO 8601 times in UTC, storage classes."""
@@ -88,11 +92,10 @@ def split_page(body: bytes) -> tuple[Page, bytes] | None:
             return None
     try:
         numbers = list(map(int, sizes))
+        names = _decoded(keys, "<EncodingType>url</EncodingType>" in skeleton)
     except ValueError:
         return None
-    return Page(_decoded(keys, "<EncodingType>url</EncodingType>" in skeleton), numbers, modified, classes), (
-        skeleton.encode()
-    )
+    return Page(names, numbers, modified, classes), skeleton.encode()
 
 
 def _decoded(keys: list[str], url_encoded: bool) -> list[str]:
@@ -107,14 +110,25 @@ def _decoded(keys: list[str], url_encoded: bool) -> list[str]:
 
 def _referenced(match: re.Match[str]) -> str:
     hexadecimal, decimal, name = match.groups()
-    return _NAMED[name] if name else chr(int(hexadecimal, 16) if hexadecimal else int(decimal))
+    if name:
+        return _NAMED[name]
+    code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+    if 0xD800 <= code <= 0xDFFF or code > 0x10FFFF:
+        raise ValueError("no character")
+    return chr(code)
 
 
 def take_contents(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
-    """The hook: move the objects of a complete page into the parsed response, leave the skeleton to botocore."""
-    if response_dict["status_code"] != 200:
+    """The hook: move the objects of a complete page into the parsed response, leave the skeleton to botocore.
+
+    Raises ForeignAnswer for an answer that botocore would read as a page with nothing on it.
+    """
+    if not 200 <= response_dict["status_code"] < 300:
         return
-    found = split_page(response_dict["body"])
+    body: bytes = response_dict["body"]
+    if b"ListBucketResult" not in body and b"<Error" not in body:
+        raise ForeignAnswer
+    found = split_page(body)
     if found is not None:
         customized_response_dict[SLOT], response_dict["body"] = found
 

@@ -75,7 +75,8 @@ def probe(
         currency=prices.currency if prices else None,
     )
     if not source.units:
-        return _nothing("no-measurement", _why_nothing(source), conditions)
+        stopped = Sentence("probe.stopped-early", {"target": source.name}) if control.stopping.is_set() else None
+        return _nothing("no-measurement", stopped or _why_nothing(source), conditions)
     sweep: list[Record] = []
     failures: Counter[str] = Counter()
     order = count()
@@ -197,7 +198,8 @@ def _why_nothing(source: Target) -> Sentence:
         return Sentence("probe.nothing-but-unreadable", {"target": source.name, "keys": source.unreadable_keys})
     if source.archived:
         return Sentence("probe.nothing-but-archived", {"target": source.name, "objects": source.archived})
-    return Sentence("probe.nothing-there", {"target": source.name})
+    there = "probe.nothing-there" if source.list_requests else "probe.nothing-in-path"
+    return Sentence(there, {"target": source.name})
 
 
 def _check(concurrency: Sequence[int], seconds: float, budget: float | None) -> None:
@@ -205,5 +207,5 @@ def _check(concurrency: Sequence[int], seconds: float, budget: float | None) -> 
         raise InputError("probe.bad-concurrency", most=MOST_CONCURRENCY)
     if not 0 < seconds <= 3600:
         raise InputError("probe.bad-seconds")
-    if budget is not None and not budget >= 0:
+    if budget is not None and not 0 <= budget < float("inf"):
         raise InputError("probe.bad-budget")

@@ -92,11 +92,12 @@ class Range:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Range:
         """Read what :meth:`to_json` wrote.  Raises KeyError, TypeError or ValueError when it is something else."""
-        flat = document["flat"]
+        flat, token = document["flat"], name_in(document, "token")
+        (token or "").encode()  # it goes back to the store: UnicodeEncodeError, a ValueError, when it cannot
         return cls(
             prefix=_text(document["prefix"]),
             delimiter=bool(document["delimiter"]),
-            token=name_in(document, "token"),
+            token=token,
             last_key=name_in(document, "last_key"),
             pages=count_in(document, "pages"),
             skip=frozenset(map(_text, document["skip"])),

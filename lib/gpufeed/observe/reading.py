@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import queue
 import random
 import re
 import threading
@@ -40,6 +41,7 @@ SUB_PREFIXES = 16
 PAGES_PER_SUB_PREFIX = 2
 LEVELS = 6  # how deep a chain of single sub-prefixes is followed
 MOST_FILES = 20_000
+TICK = 0.1  # [s], how soon Stop is seen
 # From this share of sampled parts found in the page cache on, a read is no longer cold.
 COLD_BELOW = 0.02
 
@@ -89,7 +91,9 @@ def open_target(target: str, options: StoreOptions, seed: int, stopping: threadi
         target = unquote(parts.path)
     elif "://" in target:
         parse_url(target)  # says what a URL must look like
-    return _open_path(Path(target).expanduser(), random.Random(seed))
+    if not target.strip():
+        raise InputError("probe.no-target")
+    return _open_path(target, random.Random(seed), stopping)
 
 
 # ---- objects under a prefix ----------------------------------------------------------------------------------------
@@ -97,8 +101,9 @@ def open_target(target: str, options: StoreOptions, seed: int, stopping: threadi
 
 def _open_prefix(place: Place, options: StoreOptions, draw: random.Random, stopping: threading.Event) -> Target:
     client = connect(options)
+    page = partial(_page, client, options, stopping)
     try:
-        pages = list(_first_pages(partial(_page, client, options, stopping), place, draw, stopping))
+        pages = _unless_stopped(lambda: list(_first_pages(page, place, draw, stopping)), stopping)
     except GpufeedError:
         raise
     except Exception as error:  # noqa: BLE001 — botocore raises many kinds; all become one sentence
@@ -177,6 +182,28 @@ def _first_pages(
                 break
 
 
+def _unless_stopped(listing: Callable[[], list[Listed]], stopping: threading.Event) -> list[Listed]:
+    """What ``listing`` gives; nothing as soon as Stop is pressed, whatever a store that hangs does with the request."""
+    answered: queue.SimpleQueue[list[Listed] | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answered.put(listing())
+        except Exception as error:  # noqa: BLE001 — raised again where it is awaited
+            answered.put(error)
+
+    threading.Thread(target=ask, name="gpufeed-list", daemon=True).start()
+    while not stopping.is_set():
+        try:
+            answer = answered.get(timeout=TICK)
+        except queue.Empty:
+            continue
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+    return []
+
+
 def _page(client: Any, options: StoreOptions, stopping: threading.Event, place: Place, **what: Any) -> Listed:
     """One page; what may pass is asked again, a little later each time."""
     for attempt in range(RETRIES):
@@ -191,11 +218,17 @@ def _page(client: Any, options: StoreOptions, stopping: threading.Event, place: 
 # ---- files under a path --------------------------------------------------------------------------------------------
 
 
-def _open_path(path: Path, draw: random.Random) -> Target:
-    path = path.resolve()
-    if not path.exists():
-        raise InputError("probe.no-path", path=path)
-    sizes = dict(_files(path))
+def _open_path(named: str, draw: random.Random, stopping: threading.Event) -> Target:
+    try:
+        path = Path(named).expanduser().resolve(strict=True)
+        folder = path.is_dir()
+    except PermissionError:
+        raise GpufeedError("probe.failed.denied", target=named) from None
+    except (OSError, RuntimeError, ValueError):  # not there, too long, a loop of links, no such user, a null byte
+        raise InputError("probe.no-path", path=named) from None
+    if not os.access(path, os.R_OK | os.X_OK if folder else os.R_OK):
+        raise GpufeedError("probe.failed.denied", target=str(path))
+    sizes = dict(_files(path, stopping))
     mount = mount_of(path)
     reader = _FileReader(mount)
     return Target(
@@ -211,15 +244,18 @@ def _open_path(path: Path, draw: random.Random) -> Target:
     )
 
 
-def _files(path: Path) -> Iterator[tuple[str, int]]:
-    """Regular files that hold data, at most MOST_FILES; links are not followed."""
+def _files(path: Path, stopping: threading.Event) -> Iterator[tuple[str, int]]:
+    """Regular files that hold data, at most MOST_FILES; links are not followed, and Stop ends the search."""
     if path.is_file():
-        yield str(path), path.stat().st_size
+        if size := path.stat().st_size:
+            yield str(path), size
         return
     taken = 0
     for folder, folders, names in os.walk(path):
         folders.sort()
         for name in sorted(names):
+            if stopping.is_set():
+                return
             file = Path(folder, name)
             try:
                 size = file.stat().st_size if file.is_file() and not file.is_symlink() else 0

@@ -39,6 +39,7 @@ from gpufeed.observe.store import (
     problem,
 )
 
+MOST_CONCURRENCY = 1024
 RETRIES = 6
 RETRIES_OF_THE_UNKNOWN = 1  # an address that never answered is more likely wrong than busy
 FIRST_BACKOFF = 0.25  # [s], doubled at each retry of a range, with jitter
@@ -120,16 +121,12 @@ def scan(
     """
     place = parse_url(url)
     options = options or StoreOptions()
-    if concurrency < 1:
-        raise _bad_number("concurrency", concurrency)
+    if not 1 <= concurrency <= MOST_CONCURRENCY:
+        raise InputError("scan.bad-concurrency", most=MOST_CONCURRENCY, value=concurrency)
     if limit is not None and limit < 1:
-        raise _bad_number("limit", limit)
+        raise InputError("scan.bad-number", name="limit", value=limit)
     state = ScanState.at_start(place) if resume_from is None else ScanState.from_json(resume_from, place)
     return _Scan(state, options, concurrency, limit, control or Control(), checkpoint=checkpoint).run()
-
-
-def _bad_number(name: str, value: int) -> InputError:
-    return InputError("scan.bad-number", name=name, value=value)
 
 
 class _Scan:

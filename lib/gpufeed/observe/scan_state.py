@@ -75,6 +75,6 @@ class ScanState:
                 raise ValueError("the profile belongs to other cursors")
             if not 0 <= state.seconds < math.inf:
                 raise ValueError("seconds")
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
             raise InputError("scan.bad-state") from None
         return state

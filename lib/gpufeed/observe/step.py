@@ -54,16 +54,19 @@ class Step:
         self._ledger = ledger
         self._control = control
         self._over = threading.Event()
+        self._all_here = threading.Event()
         self._begin = 0.0
         self.failures: Counter[str] = Counter()
 
     def run(self, before: float, total: float) -> Record:
         workers = [_Worker() for _ in range(self._concurrency)]
         threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in workers]
-        started = time.perf_counter()
-        self._begin = started + step_seconds(self._seconds) - self._seconds
         for thread in threads:
             thread.start()
+        # None reads before all are there: hundreds of busy threads would keep the others from starting for minutes.
+        started = time.perf_counter()
+        self._begin = started + step_seconds(self._seconds) - self._seconds
+        self._all_here.set()
         self._wait_until(self._begin, threads, started, before, total)
         cpu, at = time.process_time(), time.time()
         self._wait_until(self._begin + self._seconds, threads, started, before, total)
@@ -93,7 +96,9 @@ class Step:
     def _work(self, worker: _Worker) -> None:
         units, read, ledger = self._source.units, self._source.read, self._ledger
         stopping, over, order = self._control.stopping, self._over, self._order
+        self._all_here.wait()
         begin, per_slice = self._begin, self._seconds / SLICES
+        end = begin + self._seconds
         paid = ledger.budget is not None
         clock, cpu_began = time.perf_counter, None
         while not over.is_set() and not stopping.is_set():
@@ -101,6 +106,10 @@ class Step:
             if paid and not ledger.reserve(unit.length):
                 break
             asked = clock()
+            if asked >= end:
+                if paid:
+                    ledger.settle(unit.length, 0)
+                break  # the thread that says so may be the last to get its turn
             if cpu_began is None and asked >= begin:
                 cpu_began = time.thread_time()
             try:

@@ -12,15 +12,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.observe.pages import EVENT, Page, page_of, take_contents
+from gpufeed.observe.pages import EVENT, ForeignAnswer, Page, page_of, take_contents
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 30
 
 _BUCKET = re.compile(r"[A-Za-z0-9._-]{3,255}")
 _ARN = re.compile(r"arn:|s3://arn:", re.IGNORECASE)
+MOST_BYTES = 1 << 60  # of one object: more is no size that a store can mean
+
+# What OpenSSL says when the other side answers in plain text.
+_NO_TLS = re.compile("WRONG.VERSION|RECORD.LAYER|UNKNOWN.PROTOCOL|PACKET.LENGTH", re.IGNORECASE)
 _SAFE_NAME = re.compile(r"[A-Za-z0-9.]{1,64}")
 
 
@@ -68,11 +73,11 @@ def parse_url(url: str) -> Place:
     if _ARN.match(url):
         raise InputError("store.arn", url=url)
     if url.lower().startswith(("http://", "https://")):
-        raise InputError("store.https", url=url.partition("?")[0])  # a presigned address carries a signature behind it
+        raise InputError("store.https", url=_without_login(url))  # a presigned address carries a signature
     scheme, separator, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
     if scheme.lower() != "s3" or not separator or not _BUCKET.fullmatch(bucket):
-        raise InputError("store.url", url=url)
+        raise InputError("store.url", url=_without_login(url))
     return Place(bucket, prefix)
 
 
@@ -88,7 +93,7 @@ def connect(options: StoreOptions, connections: int = 16, keys: tuple[str, str] 
     from botocore.config import Config
 
     endpoint = options.endpoint_url
-    if endpoint is not None and not re.match(r"https?://[^/]", endpoint):
+    if endpoint is not None and not _is_address(endpoint):
         raise InputError("store.endpoint", endpoint=_without_login(endpoint))
     settings: dict[str, Any] = {
         "max_pool_connections": connections,
@@ -140,8 +145,11 @@ def list_page(
     if requester_pays:
         request["RequestPayer"] = "requester"
     response = client.list_objects_v2(**request)
+    page = page_of(response)
+    if len(page) and not 0 <= min(page.sizes) <= max(page.sizes) <= MOST_BYTES:
+        raise ForeignAnswer
     return Listed(
-        page=page_of(response),
+        page=page,
         common_prefixes=tuple(row["Prefix"] for row in response.get("CommonPrefixes", ())),
         truncated=bool(response.get("IsTruncated")),
         token=response.get("NextContinuationToken"),
@@ -213,11 +221,17 @@ KINDS: Mapping[str, str] = {
         "throttled",
     ),
     **dict.fromkeys(("InternalError", "InternalServerError", "OperationAborted", "500", "502", "504"), "server"),
-    **dict.fromkeys(("SSLError",), "certificate"),
+    **dict.fromkeys(("SSLError",), "certificate"),  # or "tls": see kind_of
     **dict.fromkeys(("ProxyConnectionError", "HTTPClientError", "ConnectionError", "RequestTimeout"), "unreachable"),
     **dict.fromkeys(("ProfileNotFound", "ConfigNotFound", "ConfigParseError"), "profile"),
     **dict.fromkeys(("InvalidBucketName", "ParamValidationError"), "bucket-name"),
-    **dict.fromkeys(("ResponseParserError", "404", "405", "MethodNotAllowed", "NotImplemented"), "not-s3"),
+    **dict.fromkeys(
+        (
+            "ResponseParserError", "ForeignAnswer", "404", "405", "MethodNotAllowed", "NotImplemented",
+            "RecursionError",  # botocore follows a redirect that never ends
+        ),
+        "not-s3",
+    ),
     **dict.fromkeys(("UnknownEndpointError", "InvalidEndpointDiscoveryConfigurationError"), "endpoint"),
 }  # fmt: skip
 
@@ -233,6 +247,8 @@ def kind_of(error: BaseException) -> str:
     kind = next((KINDS[name] for name in names if name in KINDS), "other")
     if kind == "other" and isinstance(error, ValueError) and "endpoint" in str(error).lower():
         return "endpoint"
+    if kind == "certificate" and _NO_TLS.search(str(error)):
+        return "tls"
     return kind
 
 
@@ -251,8 +267,19 @@ def problem(error: BaseException, place: Place | None = None, endpoint: str | No
 
 def _code_of(error: BaseException) -> str:
     response = getattr(error, "response", None)
-    code = response.get("Error", {}).get("Code") if isinstance(response, dict) else None
-    return str(code or "")
+    if not isinstance(response, dict):
+        return ""
+    # A proxy or a web server gives no error code of S3: then its status tells.
+    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return str(response.get("Error", {}).get("Code") or status or "")
+
+
+def _is_address(endpoint: str) -> bool:
+    try:
+        parts = urlsplit(endpoint)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that stays open
+        return False
 
 
 def _without_login(address: str) -> str:

@@ -108,23 +108,28 @@ class MeasurePanel(WorkingPanel):
         """Write the measurement to the file named in the panel."""
         if self.measurement is None:
             raise InputError("panel.nothing-to-save")
-        path = Path(self.file.value.strip()).expanduser()
+        path = Path(self.file.value.strip())
         try:
+            path = path.expanduser()
             path.write_text(json.dumps(self.measurement.to_json(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError("panel.file-not-written", file=path, reason=error.strerror) from None
+        except (RuntimeError, ValueError) as error:  # no such user behind "~", or no file name at all
+            raise InputError("panel.file-not-written", file=path, reason=error) from None
         self.progress_line.value = page.block(page.paragraph(text("notebook.kept", file=path), "note"))
         return path
 
     def load(self) -> None:
         """Show the measurement of the file named in the panel."""
-        path = Path(self.file.value.strip()).expanduser()
+        path = Path(self.file.value.strip())
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(path.expanduser().read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError("panel.file-not-read", file=path, reason=error.strerror) from None
-        except ValueError:
+        except (ValueError, RuntimeError):  # no JSON, nested too deeply, or no such user behind "~"
             raise InputError("panel.file-not-json", file=path) from None
+        if not isinstance(document, dict):
+            raise InputError("panel.file-not-json", file=path)
         self.show(Measurement.from_json(document))
 
     def summary(self) -> Summary:

@@ -88,7 +88,11 @@ class WorkingPanel(Panel):
         """What the button does, waited for and summed up.  Raises the error of work that found nothing."""
         before = getattr(self, self.finding)
         if self.start() is not None:
-            self.wait()
+            try:
+                self.wait()
+            except KeyboardInterrupt:  # an interrupted cell: nobody waits any more, and a probe may cost money
+                self.stop()
+                raise
         if self.error is not None and getattr(self, self.finding) is before:
             raise self.error
         return self.summary()
