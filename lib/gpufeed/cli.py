@@ -75,8 +75,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, as every other error does."""
 
     def error(self, message: str) -> NoReturn:
-        command = self.prog.partition(" ")[2]
-        raise InputError("shell.usage", reason=message, command=command)
+        raise InputError("shell.usage", reason=message, command=self.prog)
 
 
 def _parser() -> argparse.ArgumentParser:
