@@ -157,3 +157,15 @@ def test_a_file_of_a_later_format_is_refused_with_the_next_step() -> None:
     with pytest.raises(InputError) as caught:
         Measurement.from_json({"schema_version": 99})
     assert caught.value.message_id == "measurement.version"
+
+
+@pytest.mark.parametrize(("rate", "used_as"), [(12.4e9, "calibration"), (16_777.2e6, "shown-only")])
+def test_a_rate_above_the_network_card_is_never_the_ceiling_of_a_storage(rate: float, used_as: str) -> None:
+    """16,000 MiB/s from a file system behind a card of 100 Gbit/s was the page cache."""
+    found = Measurement(
+        "gpufeed",
+        "ok",
+        (Record("read", rate, object_bytes=1e6, concurrency=1, requests=10, nodes=1),),
+        conditions=Conditions(option="fsx-for-lustre", network_bytes_per_s=12.5e9),
+    )
+    assert found.used_as("fsx-for-lustre", 1e6, 1) == used_as

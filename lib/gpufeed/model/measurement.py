@@ -14,6 +14,7 @@ from gpufeed.model.histogram import Histogram
 T = TypeVar("T")
 
 SCHEMA_VERSION = 1
+LOCAL_DISK = "instance-nvme"
 TOOLS = (
     "gpufeed", "fio", "warp", "elbencho", "mlperf-storage", "dd", "aws-cli", "cloudwatch", "nvidia-smi", "dcgm",
     "pytorch-profiler", "s3-benchmark",
@@ -25,6 +26,8 @@ LIMITS = ("storage", "client", "network", "unknown")
 MOST_ERRORS = 0.01
 # Burst credits of file systems last minutes: what was seen for a shorter time calibrates, it does not decide.
 DECIDES_FROM_SECONDS = 30.0
+# A rate this much above the network card's did not come through it.
+BEYOND_CARD = 1.05
 TOO_MUCH = 1e24  # bytes, requests, seconds, money: no measured number is as large
 
 # Object sizes count as the same within this factor.
@@ -112,6 +115,13 @@ class Measurement:
         return _total(record.ops_per_s for record in self.records if record.op == "read")
 
     @property
+    def beyond_network(self) -> bool:
+        """Whether more was read than the network cards carry: then memory or a local disk answered."""
+        card, rate = self.conditions.network_bytes_per_s, self.read_bytes_per_s
+        nodes = sum(record.nodes or 1 for record in self.records if record.op == "read")
+        return card is not None and rate is not None and rate > BEYOND_CARD * card * nodes
+
+    @property
     def option(self) -> str | None:
         """The option that was measured: stated, or told by the address; None: not known, or this machine itself."""
         if self.conditions.same_machine:
@@ -142,10 +152,12 @@ class Measurement:
         """ "decision", "calibration" or "shown-only": what this may be for a question about ``option``.
 
         It decides only when it was sustained, cold, not limited by the client, and taken on the same option, object
-        sizes and number of nodes.  This machine's own memory is never evidence of an option.
+        sizes and number of nodes.  This machine's own memory is never evidence of an option, nor is a rate that the
+        network card cannot carry.
         """
         reads = [record for record in self.records if record.op == "read" and record.bytes_per_s]
         memory = self.conditions.same_machine or any(record.cache == "warm" for record in reads)
+        memory = memory or (self.beyond_network and option != LOCAL_DISK)
         if not reads or memory or self.option != option:
             return "shown-only"
         decides = (

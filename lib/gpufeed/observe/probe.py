@@ -9,7 +9,7 @@ from itertools import count
 
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import Sentence
-from gpufeed.model.measurement import Conditions, Measurement, Record, headline
+from gpufeed.model.measurement import BEYOND_CARD, Conditions, Measurement, Record, headline
 from gpufeed.observe import machine
 from gpufeed.observe.budget import DEFAULT_BUDGET, FREE, Ledger, RequestPrices, prices_of
 from gpufeed.observe.objects import RETRIES
@@ -118,7 +118,8 @@ def limited_by(best: Record, sweep: Sequence[Record], conditions: Conditions) ->
     if conditions.same_machine:
         return "unknown"  # server and client share the processor
     rate = best.bytes_per_s or 0.0
-    if conditions.network_bytes_per_s is not None and rate >= BUSY * conditions.network_bytes_per_s:
+    card = conditions.network_bytes_per_s
+    if card is not None and BUSY * card <= rate <= BEYOND_CARD * card:
         return "network"
     fewer = [r.bytes_per_s or 0.0 for r in sweep if (r.concurrency or 0) < (sweep[-1].concurrency or 0)]
     levelled = bool(fewer) and (sweep[-1].bytes_per_s or 0.0) < STILL_RISES * max(fewer)
@@ -144,6 +145,8 @@ def _measurement(
         return _nothing("no-measurement", Sentence(why, {"target": source.name}), conditions)
     limit = limited_by(best, sorted(sweep, key=lambda record: record.concurrency or 0), conditions)
     warnings = [*_warnings(source, best, sweep, failures, limit)]
+    if Measurement("gpufeed", "ok", (best,), conditions=conditions).beyond_network and not source.same_machine:
+        warnings.append(Sentence("probe.beyond-network"))
     if ledger.refused:
         warnings.append(Sentence("probe.budget-reached", {"budget": ledger.budget, "currency": ledger.prices.currency}))
     if stopped:
