@@ -311,3 +311,14 @@ def test_every_rule_sentence_parameter_is_a_plain_value() -> None:
     found = plan(**IMAGES)
     assert {answer.verdict for answer in found.options} <= {"recommended", "works", "works-but", "ruled-out"}
     assert sum(answer.verdict == "recommended" for answer in found.options) == 1
+
+
+def test_an_answer_that_leaves_gpus_waiting_says_so_first() -> None:
+    starved = plan(
+        interface="s3-api", preset="image-classification", instances=64, dataset_bytes=5e12, objects=50_000_000
+    )
+    assert starved.fed is not None and starved.fed.value < 1.0
+    assert starved.warnings[0].id == "not-fed-in-full"
+    assert starved.warnings[0].parameters["option"] == starved.recommended
+    fed = plan(model_parameters=70e9)
+    assert "not-fed-in-full" not in [warning.id for warning in fed.warnings]

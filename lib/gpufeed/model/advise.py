@@ -46,6 +46,11 @@ def recommend(
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
     reads = cheapest(fit, rule)
+    fed = fit[reads].fed
+    # Before all others: an answer that leaves GPUs waiting must not read like a solution.
+    first = []
+    if fed is not None and fed.value < 1.0:
+        first = [Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by})]
     evidence = used_as(measurement, reads, job)
     answers = tuple(compared(fit[option], fit[reads], option == reads) for option in SYSTEMS)
     placements = {
@@ -63,9 +68,10 @@ def recommend(
         demand=job.demand,
         options=answers,
         placements=placements,
-        fed=fit[reads].fed,
+        fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
         warnings=(
+            *first,
             *job.demand.warnings,
             *warnings,
             *_more_warnings(workload, reads, placements["training_reads"].backed_by, measurement, evidence),
