@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 
 from gpufeed import demo
 from gpufeed.facts.errors import GpufeedError
+
+# A shell without job control starts what runs in its background with Ctrl-C ignored, and every child would inherit
+# that.  With a handler here, the commands under test start as they do in a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Kept between runs (and not committed), so that the sample is loaded once.
 KEPT = Path(__file__).parents[1] / ".gpufeed" / "test-demo"
