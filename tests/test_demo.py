@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -162,3 +163,30 @@ def test_a_server_whose_starter_was_killed_is_waited_for(tmp_path: Path) -> None
     server.stop()
     assert demo._free(tmp_path / str(port) / demo.RUNS)
     assert demo._free(tmp_path / str(port) / demo.STARTER)
+
+
+def test_a_server_that_is_being_stopped_in_order_is_waited_for(tmp_path: Path) -> None:
+    """As when a kernel is restarted: its exit handler stops the server while the new kernel looks for one."""
+    port = _free_block()
+    ending = demo.start(port, tmp_path, sample=False)
+    process = ending.process
+    stopping = threading.Thread(target=ending.stop)
+    stopping.start()
+    while demo._answers(port):
+        pass
+    assert process is not None
+    assert process.poll() is None  # S3 has gone, the process has not
+    demo.start(port, tmp_path, sample=False).stop()
+    stopping.join()
+
+
+def test_a_port_that_falls_silent_at_once_is_no_other_program(tmp_path: Path) -> None:
+    """A process that ends frees its lock and its ports one after the other, in no order."""
+    port = _free_block()
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port + 2))
+        other.listen()
+        assert demo._answers(port + 2)
+        threading.Timer(0.3, other.close).start()
+        demo.start(port, tmp_path, sample=False).stop()

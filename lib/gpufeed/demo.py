@@ -37,7 +37,8 @@ SECRET_KEY = "gpufeed-demo-is-not-a-secret"  # noqa: S105 — as it says
 # A bucket of its own tells which sample is loaded, so that the sample bucket holds the sample only.
 VERSION_BUCKET = "gpufeed-sample-version"
 READY_WITHIN = 30.0  # [s]
-GONE_WITHIN = 15.0  # [s]
+GONE_WITHIN = 15.0  # [s] for a server that was told to end
+SILENT_WITHIN = 2.0  # [s] for the ports of a process that has ended
 STARTER, RUNS = "starter.lock", "server.lock"
 PORTS = (
     "s3.port",
@@ -109,14 +110,14 @@ class Demo:
         if process is None:
             return
         atexit.unregister(self.stop)
+        if self.starter is not None:
+            self.starter.close()  # first: from now on whoever looks for this server waits for its end
         process.terminate()
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if self.starter is not None:
-            self.starter.close()
 
 
 #: The settings of this process that :meth:`Demo.use` replaced; None: there was none.
@@ -196,9 +197,7 @@ def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | No
 
 
 def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], None] | None) -> Demo:
-    for used in range(port, port + len(PORTS)):
-        if _answers(used):
-            raise GpufeedError("demo.port-in-use", port=used, other=port + 100)
+    _wait_for_silence(port)
     log = data / "server.log"
     starter, runs = _locked(data / STARTER), _locked(data / RUNS)
     if starter is None or runs is None:
@@ -259,6 +258,16 @@ def _wait_for_the_last_one(data: Path) -> None:
     deadline = time.monotonic() + GONE_WITHIN
     while _free(data / STARTER) and not _free(data / RUNS) and time.monotonic() < deadline:
         time.sleep(0.1)
+
+
+def _wait_for_silence(port: int) -> None:
+    """A process that ends may free its lock some milliseconds before its ports; another program's port stays."""
+    deadline = time.monotonic() + SILENT_WITHIN
+    for used in range(port, port + len(PORTS)):
+        while _answers(used):
+            if time.monotonic() > deadline:
+                raise GpufeedError("demo.port-in-use", port=used, other=port + 100)
+            time.sleep(0.05)
 
 
 def _flags(port: int, data: Path) -> list[str]:
