@@ -9,7 +9,6 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
-from gpufeed.model.flip import flip_points
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
@@ -275,25 +274,6 @@ def test_a_calibration_replaces_the_time_of_a_request() -> None:
     modelled = before.option("s3-express-one-zone").supply.limits["request-latency"]
     assert express.value == pytest.approx(modelled.value * ratio)
     assert express.basis == "measured"
-
-
-def test_the_nearest_flip_of_the_checkpoint_interval_is_found() -> None:
-    found = plan(model_parameters=70e9, checkpoint_interval=1800, interface="s3-api")
-    flips, searched = flip_points(found, load())
-    point = next(f for f in flips if f.trait == "checkpoint_interval" and f.role == "training_reads")
-    assert (point.now, point.option) == (1800.0, "s3-standard")
-    assert point.at == pytest.approx(980e9 / (64 * 8 * 20e6) / 0.05, rel=0.01)
-    assert searched["checkpoint_interval"] == (10.0, 86_400.0)
-
-
-def test_a_flip_point_is_where_the_answer_changes_and_not_before() -> None:
-    found = plan(model_parameters=70e9, checkpoint_interval=1800, interface="s3-api")
-    flips, _ = flip_points(found, load())
-    point = next(f for f in flips if f.trait == "instances" and f.role == "training_reads")
-    at, before = int(point.at), int(point.at) - 1
-    traits = {"model_parameters": 70e9, "checkpoint_interval": 1800, "interface": "s3-api"}
-    assert plan(instances=at, **traits).recommended == point.option
-    assert plan(instances=before, **traits).recommended == found.recommended
 
 
 def test_a_study_is_read_back_as_it_was_written() -> None:

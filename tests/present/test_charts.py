@@ -11,9 +11,10 @@ from pathlib import Path
 import altair as alt
 import pytest
 
+from gpufeed.model.flip import Sensitivity, Trait
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Demand, Recommendation
+from gpufeed.model.recommendation import Demand, FlipPoint, Reason, Recommendation
 from gpufeed.present import charts
 from gpufeed.present.charts.drawing import MIMETYPE
 
@@ -70,6 +71,45 @@ def test_cost_ranks_what_is_not_priced_apart_and_names_it(recommendation: Recomm
     assert list(drawing.table["Total"])[-1] == "not priced"
     assert "total not known; not priced: storage" in texts(drawing)
     assert "USD 5,030 (USD 3,020–8,030)" in texts(drawing)
+
+
+def moves(trait: str, now: float, at: float, role: str) -> FlipPoint:
+    reason = Reason("flip-rule-ends", {"rules": ("small-cluster",)})
+    return FlipPoint(trait, now, at, role, "fsx-for-lustre", "s3-standard", reason)
+
+
+def sensitivities() -> list[Sensitivity]:
+    """Prefixes that change nothing, instances that change at 4 and 17 of 8, and a target that was not stated."""
+    nothing = Sensitivity(Trait("prefixes", 1, 1, 100, stated=False), ())
+    two = (moves("instances", 8, 4, "checkpoints"), moves("instances", 8, 17, "scratch"))
+    more = moves("instances", 8, 17, "training_reads")
+    return [nothing, Sensitivity(Trait("instances", 8, 1, 1024, stated=True), (*two, more)),
+            Sensitivity(Trait("restore_target", None, 1, 86_400, stated=False), ())]  # fmt: skip
+
+
+def test_sensitivity_draws_the_nearest_first_how_far_the_plan_stays_and_what_comes_then() -> None:
+    drawing = charts.sensitivity(sensitivities())
+    rows = drawing.spec["layer"][1]["data"]["values"]
+    assert [(row["trait"], row["low"], row["high"]) for row in rows] == [
+        ("Instances", 0.5, 2.125),  # 4 / 8 and 17 / 8
+        ("Prefixes", 1.0, 100.0),
+    ]
+    written = texts(drawing)
+    assert "8 · Checkpoints → FSx for Lustre at 4, Scratch, Training reads → FSx for Lustre at 17" in written
+    assert "1 (by default) · no change in this range" in written
+    assert "How far each figure can move before the answer changes" in written
+    beyond = drawing.spec["layer"][0]["data"]["values"]
+    assert [(row["low"], row["high"]) for row in beyond] == [(0.125, 0.5), (2.125, 128.0)]
+    assert drawing.table.values.tolist() == [
+        ["Instances", "8", "Checkpoints → FSx for Lustre at 4", "Scratch, Training reads → FSx for Lustre at 17"],
+        ["Prefixes", "1 (by default)", "cannot go further", "no change up to 100"],
+        ["Restore target", "not stated", "no change down to 1 s", "no change up to 1 d"],
+    ]
+
+
+def test_a_plan_that_nothing_changes_still_draws() -> None:
+    assert "no change in this range" in charts.sensitivity(sensitivities()[:1]).svg
+    assert charts.sensitivity(sensitivities()[2:]).svg.startswith("<svg")
 
 
 def test_sizes_show_the_threshold_and_leave_zero_bytes_apart(profile: PrefixProfile) -> None:
@@ -146,7 +186,7 @@ def test_thinning_keeps_order_and_leaves_few_points_alone() -> None:
     assert len(charts.thinned(points, 10)) == 10
 
 
-@pytest.mark.parametrize("draw", ["supply", "cost", "sizes", "prefixes", "throughput"])
+@pytest.mark.parametrize("draw", ["supply", "cost", "sizes", "prefixes", "throughput", "sensitivity"])
 def test_the_same_values_give_the_same_picture(
     draw: str, recommendation: Recommendation, profile: PrefixProfile
 ) -> None:
@@ -157,6 +197,7 @@ def test_the_same_values_give_the_same_picture(
             "sizes": lambda: charts.size_histogram(profile, 1e6),
             "prefixes": lambda: charts.by_prefix(profile),
             "throughput": lambda: sweep(recommendation.demand),
+            "sensitivity": lambda: charts.sensitivity(sensitivities()),
         }[draw]()
 
     first, second = once(), once()

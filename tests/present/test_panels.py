@@ -176,6 +176,26 @@ def test_a_change_gives_new_values_and_charts_soon(study: Study) -> None:
     assert min(taken) < 1.0
 
 
+def test_what_would_change_the_answer_is_worked_out_only_when_it_is_opened(study: Study) -> None:
+    panel = ChoosePanel(study)
+    assert panel.flips.found is None
+    panel.flips.open()
+    assert panel.flips.wait(LONG_ENOUGH)
+    assert panel.flips.found is not None
+    traits = [one.trait.name for one in panel.flips.found]
+    assert {"instances", "objects", "restore_target"} <= set(traits)
+    page = shown(panel.flips.widget)
+    assert "Checkpoints: Amazon S3 Standard → FSx for Lustre when Instances goes from 8 to 17." in page
+    assert 'class="gpufeed-chart"' in page
+    # While it is open, a change of the plan is followed; closed, it is not.
+    panel.form.widgets["instances"].value = "32"
+    assert panel.flips.wait(LONG_ENOUGH)
+    assert panel.flips.found[0].trait.now == 32
+    panel.flips.widget.selected_index = None
+    panel.form.widgets["instances"].value = "64"
+    assert panel.flips.found[0].trait.now == 32
+
+
 def test_choose_sums_up_in_text_and_tables(study: Study) -> None:
     panel = ChoosePanel(study)
     summary = panel.summary()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.recommendation import FlipPoint
+from gpufeed.model.recommendation import FlipPoint, Reason
 from gpufeed.present import words
 
 INFINITE = float("inf")
@@ -120,9 +120,24 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
     }
 
 
-def test_a_flip_point_names_the_trait_the_change_and_the_new_place() -> None:
-    point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre")
-    assert words.flip_point(point) == ("Training reads would move to FSx for Lustre if Instances went from 16 to 17.")
+def test_a_flip_point_names_the_trait_the_change_the_new_place_and_why() -> None:
+    rule = Reason("flip-rule-fires", {"rules": ("multi-node",)})
+    point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre", "s3-standard", rule)
+    assert words.flip_point(point) == (
+        "Training reads: Amazon S3 Standard → FSx for Lustre when Instances goes from 16 to 17. "
+        "The published rule changes: multi-node holds from there."
+    )
+
+
+def test_a_flip_point_says_where_the_value_now_is_a_default_or_not_stated() -> None:
+    late = Reason("flip-restore", {"option": "s3-standard", "seconds": Quantity.exact(90, "seconds"), "interval": 60})
+    no_target = FlipPoint("restore_target", None, 60, "checkpoints", "fsx-for-lustre", "s3-standard", late, False)
+    assert words.flip_point(no_target) == (
+        "Checkpoints: Amazon S3 Standard → FSx for Lustre when Restore target goes from not stated to 1 min. "
+        "A restore from Amazon S3 Standard would take 1 min 30 s, longer than the target of 1 min."
+    )
+    by_default = FlipPoint("dataset_bytes", 1e12, 2e12, "scratch", "fsx-for-lustre", "instance-nvme", late, False)
+    assert "when Data set size goes from 1 TB (by default) to 2 TB." in words.flip_point(by_default)
 
 
 def test_sentences_end_with_one_full_stop_each() -> None:

@@ -1,35 +1,104 @@
-"""Flip points: the smallest change of one trait that changes where a data role goes."""
+"""Flip points: the smallest change of one trait that changes where a data role goes, and why it does."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 from gpufeed.facts import Facts
+from gpufeed.model import workload as entered
 from gpufeed.model.advise import recommend
+from gpufeed.model.demand import PRESET_OF_TASK, stall_tolerance
+from gpufeed.model.job import job_of
+from gpufeed.model.judge import NOT_AGAINST, beats
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FlipPoint, Recommendation
+from gpufeed.model.recommendation import FlipPoint, OptionAnswer, Reason, Recommendation
 from gpufeed.model.workload import Workload
 
-ROLES = ("training_reads", "checkpoints")
-#: One step of the search outwards, and how close the bisection comes to the flip.
-STEP = 1.5
+#: How far each trait is followed, as a factor of its value now, and how many steps that takes per factor of ten.
+SPAN = 100.0
+STEPS_PER_DECADE = 12
+#: A cluster of any size is followed at least this far: beyond the last threshold of the published rule.
+MOST_INSTANCES = 1024
+#: How close the bisection of a real number comes to the flip.
 CLOSE = 1.01
+#: A restore target that was not stated is looked for from this long down to a second.
+LONGEST_RESTORE = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Trait:
-    """A trait that is varied alone: its value now, the bounds of the search, and the workload with another value."""
+class Trait:
+    """A trait that is varied alone: what it is now (None: nothing until it is stated) and where it is followed."""
 
     name: str
-    now: float
+    now: float | None
     low: float
     high: float
-    whole: bool
-    set_to: Callable[[float], Workload]
+    stated: bool
+
+    @property
+    def whole(self) -> bool:
+        return entered.NUMBERS[self.name].whole
+
+    def set_to(self, value: float, workload: Workload) -> Workload:
+        number: Any = int(value) if self.whole else value
+        if self.name == "checkpoint_interval":  # a stated word would hide the interval
+            return replace(workload, checkpoint_interval=number, checkpoints=None)
+        return replace(workload, **{self.name: number})
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How far one trait can move: its flips on either side, nearest first, within the range that was followed."""
+
+    trait: Trait
+    flips: tuple[FlipPoint, ...]
+
+    @property
+    def below(self) -> FlipPoint | None:
+        """The nearest flip at or below the value now; None where there is none down to ``trait.low``."""
+        return self._on_side(-1)
+
+    @property
+    def above(self) -> FlipPoint | None:
+        return self._on_side(1)
+
+    @property
+    def factor(self) -> float:
+        """How many times more or less it takes to the nearest flip; infinite where there is none."""
+        ratios = [max(flip.at / flip.now, flip.now / flip.at) for flip in self.flips if flip.now is not None]
+        return min(ratios, default=math.inf)
+
+    def _on_side(self, side: int) -> FlipPoint | None:
+        now = math.inf if self.trait.now is None else self.trait.now
+        return next((flip for flip in self.flips if (flip.at - now) * side > 0 or flip.at == now), None)
+
+
+def sensitivities(
+    plan: Recommendation,
+    facts: Facts,
+    *,
+    profile: PrefixProfile | None = None,
+    measurement: Measurement | None = None,
+) -> Iterator[Sensitivity]:
+    """For each trait in turn, the nearest flip on either side of each role.
+
+    A search over whole evaluations, one trait at a time, everything else as it is: outwards from its value now in
+    ``STEPS_PER_DECADE`` equal ratios per factor of ten (whole numbers: every one while they are closer than that), as
+    far as ``SPAN`` times more and less or the bounds of the field; then bisection, to the whole number or to one
+    percent, with ``at`` on the far side.  Traits need not be monotone; only an answer that changes and changes back
+    between two neighbours of that grid (a factor of 1.21) is not seen.
+
+    A trait left at its default is followed from there; where stating that very value already changes the answer,
+    because an assumed range then becomes a number, the flip is ``at`` now.
+    """
+    for trait in traits(plan, facts, profile):
+        flips = _Search(trait, plan, facts, profile, measurement).flips()
+        now = trait.high if trait.now is None else trait.now
+        yield Sensitivity(trait, tuple(sorted(flips, key=lambda flip: abs(flip.at - now))))
 
 
 def flip_points(
@@ -39,98 +108,275 @@ def flip_points(
     profile: PrefixProfile | None = None,
     measurement: Measurement | None = None,
 ) -> tuple[list[FlipPoint], dict[str, tuple[float, float]]]:
-    """The nearest flip on either side of each trait and role, and the range that was searched for each trait.
-
-    A search over whole evaluations: outwards by half as much again each time, then bisection to one percent (whole
-    numbers exactly).  A flip that lies between two steps and flips back is not seen; what was searched is returned.
-    """
-    found: list[FlipPoint] = []
-    searched: dict[str, tuple[float, float]] = {}
-
-    now = {role: plan.placements[role].option for role in ROLES}
-
-    def options_at(trait: _Trait, value: float) -> Mapping[str, str]:
-        other = recommend(trait.set_to(value), facts, profile=profile, measurement=measurement)
-        return {role: other.placements[role].option for role in ROLES}
-
-    for trait in _traits(plan, profile):
-        searched[trait.name] = (trait.low, trait.high)
-        for factor in (1 / STEP, STEP):
-            found += _on_one_side(trait, factor, now, partial(options_at, trait))
-    return found, searched
+    """All flips of :func:`sensitivities`, and the range in which each trait was followed."""
+    each = list(sensitivities(plan, facts, profile=profile, measurement=measurement))
+    flips = [flip for sensitivity in each for flip in sensitivity.flips]
+    return flips, {one.trait.name: (one.trait.low, one.trait.high) for one in each}
 
 
-#: The option of each role with the trait at some value.
-_OptionsAt = Callable[[float], Mapping[str, str]]
+class _Search:
+    """The flips of one trait.  Each value is evaluated once."""
 
+    def __init__(
+        self,
+        trait: Trait,
+        plan: Recommendation,
+        facts: Facts,
+        profile: PrefixProfile | None,
+        measurement: Measurement | None,
+    ) -> None:
+        self._trait, self._plan, self._facts = trait, plan, facts
+        self._profile, self._measurement = profile, measurement
+        self._known: dict[float, Recommendation] = {}
+        # Stating a default may change the answer, since its assumed range is gone then.
+        self._as_it_is = trait.now is not None and trait.set_to(trait.now, plan.workload) == plan.workload
+        if trait.now is not None and self._as_it_is:
+            self._known[trait.now] = plan
 
-def _on_one_side(trait: _Trait, factor: float, now: Mapping[str, str], options_at: _OptionsAt) -> Iterator[FlipPoint]:
-    waiting = dict(now)
-    before = trait.now
-    for value in _outwards(trait, factor):
-        options = options_at(value)
-        for role in [role for role in waiting if options[role] != waiting[role]]:
-            same = waiting.pop(role)
-            at = _bisect(before, value, trait.whole, partial(_keeps, options_at, role, same))
-            yield FlipPoint(trait.name, trait.now, at, role, options_at(at)[role])
-        if not waiting:
+    def flips(self) -> Iterator[FlipPoint]:
+        trait, plan = self._trait, self._plan
+        waiting = set(plan.placements)
+        if trait.now is None:
+            yield from self._outwards(trait.high, trait.low, plan, waiting)
             return
-        before = value
+        if not self._as_it_is:
+            as_stated = self._at(trait.now)
+            for role in sorted(self._changed(as_stated, waiting)):
+                waiting.discard(role)
+                yield self._point(role, trait.now, plan, as_stated)
+        for bound in (trait.low, trait.high):
+            yield from self._outwards(trait.now, bound, plan, set(waiting))
+
+    def _outwards(self, start: float, bound: float, before: Recommendation, waiting: set[str]) -> Iterator[FlipPoint]:
+        """The first change of each waiting role from ``start``, where the plan is ``before``, to the bound."""
+        last = start
+        first = self._trait.now is None  # a start that stands for "not stated" has itself to be tried
+        if not first and self._without_influence(start, bound):
+            return
+        for value in (*([start] if first else []), *_grid(start, bound, self._trait.whole)):
+            here = self._at(value)
+            for role in sorted(self._changed(here, waiting)):
+                waiting.discard(role)
+                yield self._narrowed(role, last, value, before)
+            if not waiting:
+                return
+            last = value
+            if not first:
+                before = here
+            first = False
+
+    def _without_influence(self, start: float, bound: float) -> bool:
+        """Whether the model does not read the trait here: every figure is the same at both ends and in the middle."""
+        if start == bound:
+            return True
+        middle = math.sqrt(start * bound)
+        if self._trait.whole:
+            middle = float(round(middle))
+        plans = [self._at(value) for value in {start, middle, bound}]
+        return all(
+            plan.options == plans[0].options and plan.placements == plans[0].placements and plan.rule == plans[0].rule
+            for plan in plans
+        )
+
+    def _narrowed(self, role: str, inside: float, outside: float, before: Recommendation) -> FlipPoint:
+        """Narrow (inside, outside] down to the value nearest to ``inside`` where the role's option is another one."""
+        option = self._plan.placements[role].option
+        whole = self._trait.whole
+        while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
+            middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
+            here = self._at(middle)
+            if here.placements[role].option == option:
+                inside, before = middle, here
+            else:
+                outside = middle
+        return self._point(role, outside, before, self._at(outside))
+
+    def _point(self, role: str, at: float, before: Recommendation, after: Recommendation) -> FlipPoint:
+        trait = self._trait
+        return FlipPoint(
+            trait=trait.name,
+            now=trait.now,
+            at=at,
+            role=role,
+            option=after.placements[role].option,
+            from_option=self._plan.placements[role].option,
+            reason=why(role, before, after, self._facts),
+            stated=trait.stated,
+        )
+
+    def _changed(self, here: Recommendation, waiting: set[str]) -> set[str]:
+        now = self._plan.placements
+        return {role for role in waiting if here.placements[role].option != now[role].option}
+
+    def _at(self, value: float) -> Recommendation:
+        known = self._known.get(value)
+        if known is None:
+            workload = self._trait.set_to(value, self._plan.workload)
+            known = recommend(workload, self._facts, profile=self._profile, measurement=self._measurement)
+            self._known[value] = known
+        return known
 
 
-def _keeps(options_at: _OptionsAt, role: str, option: str, value: float) -> bool:
-    return options_at(value)[role] == option
-
-
-def _outwards(trait: _Trait, factor: float) -> Iterator[float]:
-    bound = trait.low if factor < 1 else trait.high
-    value = trait.now
+def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
+    """From next to ``start`` to ``bound``, in equal ratios; whole numbers each once."""
+    up = bound > start
+    factor = 10.0 ** ((1 if up else -1) / STEPS_PER_DECADE)
+    value = start
     while value != bound:
         following = value * factor
-        if trait.whole:
-            following = math.floor(following) if factor < 1 else math.ceil(following)
-        value = max(following, bound) if factor < 1 else min(following, bound)
+        if whole:
+            following = float(math.ceil(following) if up else math.floor(following))
+        value = min(following, bound) if up else max(following, bound)
         yield value
 
 
-def _bisect(inside: float, outside: float, whole: bool, still_same: Callable[[float], bool]) -> float:
-    """Narrow (inside, outside] down to the value nearest to ``inside`` where the option is another one."""
-    while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
-        middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
-        if still_same(middle):
-            inside = middle
-        else:
-            outside = middle
-    return outside
+# ---- why -------------------------------------------------------------------------------------------------------------
 
 
-def _traits(plan: Recommendation, profile: PrefixProfile | None) -> Iterator[_Trait]:
-    workload, demand = plan.workload, plan.demand
+def why(role: str, before: Recommendation, after: Recommendation, facts: Facts) -> Reason:
+    """What is different on the two sides of a flip: the first of these that is, in the order in which they decide.
 
-    def varied(field: str) -> Callable[[float], Workload]:
-        return lambda value: replace(workload, **{field: value})  # type: ignore[arg-type]  # each named field is a float
+    A rule that fires or stops firing; what the option that loses can no longer do; for checkpoints the limit that a
+    save or a restore crosses; then the cost, or where there are no prices how fed the GPUs are.
+    """
+    old, new = before.placements[role].option, after.placements[role].option
+    if role == "scratch":
+        return Reason("flip-follows-reads", {"option": after.recommended})
+    if after.placements[role].rule == new != before.placements[role].rule:
+        return _why_rule(before, after)
+    lost = _newly_against(before.option(old), after.option(old))
+    if lost is not None:
+        return Reason("flip-loses", {"option": old, "because": lost})
+    won = _newly_against(after.option(new), before.option(new))
+    if won is not None:
+        return Reason("flip-wins", {"option": new, "because": won})
+    if role == "checkpoints":
+        return _why_checkpoints(old, new, before, after, facts)
+    return _why_worth(old, new, after)
 
-    yield _Trait("instances", workload.instances, 1, 4096, True, lambda n: replace(workload, instances=int(n)))
-    yield _Trait(
-        "checkpoint_interval",
-        demand.checkpoint_interval,
-        10.0,
-        86_400.0,
-        False,
-        # A stated word would hide the interval.
-        lambda seconds: replace(workload, checkpoint_interval=seconds, checkpoints=None),
-    )
-    if workload.run_hours is not None:
-        yield _Trait("run_hours", workload.run_hours, 1.0, 8_760.0, False, varied("run_hours"))
-    if workload.dataset_bytes is not None and profile is None:
-        yield _Trait("dataset_bytes", workload.dataset_bytes, 1e9, 1e16, False, varied("dataset_bytes"))
-    if workload.objects is not None and workload.dataset_bytes is not None and profile is None:
-        yield _Trait("objects", workload.objects, 1, 1e10, True, lambda n: replace(workload, objects=int(n)))
-    if workload.samples_per_second_per_accelerator is not None:
-        rate = workload.samples_per_second_per_accelerator
-        field = "samples_per_second_per_accelerator"
-        yield _Trait(field, rate, rate / 100, rate * 100, False, varied(field))
-    workers = workload.workers_per_accelerator
-    if workers is not None:
-        field = "workers_per_accelerator"
-        yield _Trait(field, workers, 1, 1024, True, lambda n: replace(workload, workers_per_accelerator=int(n)))
+
+#: Rules that say something of an answer and never choose it.
+_REMARKS = frozenset({"durable-base", "temporary", "reference-architecture", "s3-needs-a-second-look"})
+
+
+def _why_rule(before: Recommendation, after: Recommendation) -> Reason:
+    fired = tuple(rule for rule in after.rule.rules if rule not in before.rule.rules and rule not in _REMARKS)
+    ended = tuple(rule for rule in before.rule.rules if rule not in after.rule.rules and rule not in _REMARKS)
+    if fired:
+        return Reason("flip-rule-fires", {"rules": fired})
+    if ended:
+        return Reason("flip-rule-ends", {"rules": ended})
+    changed = tuple(sorted(set(before.rule.triggers) ^ set(after.rule.triggers)))
+    return Reason("flip-rule-turns", {"triggers": changed})
+
+
+def _newly_against(before: OptionAnswer, after: OptionAnswer) -> Reason | None:
+    """What is said against an option after, and was not before."""
+    said = {(reason.id, str(reason.parameters.get("operation"))) for reason in before.reasons}
+    comparisons = NOT_AGAINST | {"slower", "dearer", "not-priced", "feeds", "limited-by", "fed-unknown"}
+    new = (r for r in after.reasons if r.id not in comparisons)
+    return next((r for r in new if (r.id, str(r.parameters.get("operation"))) not in said), None)
+
+
+def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommendation, facts: Facts) -> Reason:
+    stall, earlier = after.option(old).stall, before.option(old).stall
+    tolerance = stall_tolerance(after.workload, facts)
+    if stall.share is not None and stall.share.value > tolerance.value:
+        return Reason("flip-stall", {"option": old, "share": stall.share, "tolerance": tolerance})
+    if stall.fits_interval is False and earlier.fits_interval is not False:
+        return Reason("flip-interval", {"option": old, "seconds": stall.save_seconds, "interval": stall.interval})
+    target = after.workload.restore_target
+    if target is not None and stall.restore_seconds is not None and stall.restore_seconds.value > target:
+        return Reason("flip-restore", {"option": old, "seconds": stall.restore_seconds, "interval": target})
+    if before.recommended != after.recommended and after.recommended == new:
+        return Reason("flip-follows-reads", {"option": new})
+    other = after.option(new).stall.share
+    return Reason("flip-stalls-less", {"option": new, "share": other, "other": old, "other_share": stall.share})
+
+
+def _why_worth(old: str, new: str, after: Recommendation) -> Reason:
+    """Which is worth more; the rule's option also wins where the other is no longer cheaper in the worst case."""
+    mine, theirs = after.option(new), after.option(old)
+    if mine.cost.beyond_base is None or theirs.cost.beyond_base is None:
+        return Reason("flip-fed", {"option": new, "fed": mine.fed, "other": old, "other_fed": theirs.fed})
+    costs = {"option": new, "cost": mine.cost.beyond_base, "other": old, "other_cost": theirs.cost.beyond_base}
+    return Reason("flip-cost" if beats(mine, theirs) else "flip-no-doubt-left", costs)
+
+
+# ---- what is varied --------------------------------------------------------------------------------------------------
+
+
+def traits(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -> list[Trait]:
+    """Every numeric trait that this plan has a value for, stated or by default, in the order of the form."""
+    workload = plan.workload
+    found = []
+    for name, default in _values(plan, facts, profile).items():
+        stated = getattr(workload, name)
+        now = default if stated is None else float(stated)
+        if now is None and name != "restore_target":
+            continue
+        low, high = _bounds(name, now, workload, facts)
+        found.append(Trait(name, now, low, high, stated is not None))
+    return found
+
+
+def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -> dict[str, float | None]:
+    """What each trait is taken to be where it was not stated."""
+    workload, demand, model = plan.workload, plan.demand, facts.model
+    job, _ = job_of(workload, facts, profile)
+    samples, read = demand.samples_per_s, demand.read_bytes_per_s
+    values: dict[str, float | None] = {
+        "instances": float(workload.instances),
+        "accelerators_per_instance": demand.accelerators / workload.instances,
+        "run_hours": job.run.hours,
+        "epochs": model.known("epochs").value,
+        "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
+        "sample_bytes": None if samples is None or read is None else read.value / samples.value,
+        "request_bytes": demand.request_bytes and demand.request_bytes.value,
+        "workers_per_accelerator": model.known("workers_per_accelerator").value,
+        "requests_in_flight_per_worker": model.known("requests_in_flight_per_worker").value,
+        "prefixes": float(demand.prefixes),
+        "checkpoint_interval": demand.checkpoint_interval,
+        "checkpoint_bytes": demand.checkpoint_bytes and demand.checkpoint_bytes.value,
+        "restore_target": None,
+        "stall_tolerance": stall_tolerance(workload, facts).value,
+        "working_set_bytes": None,
+        "host_memory_bytes": None,
+    }
+    if profile is None or not profile.objects:  # a profile takes the place of both
+        values |= {"dataset_bytes": job.run.dataset_bytes.value, "objects": float(round(job.run.objects))}
+    return values | _model_values(plan, facts)
+
+
+def _model_values(plan: Recommendation, facts: Facts) -> dict[str, float | None]:
+    """Size and sequence of the model, where the demand or the checkpoint depends on them."""
+    workload = plan.workload
+    section = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]]
+    size, sequence = section.quantity("model_parameters"), section.quantity("sequence_length")
+    parameters = workload.model_parameters or (size and size.value)
+    values: dict[str, float | None] = {"model_parameters": parameters}
+    if sequence is not None:
+        values |= {"active_parameters": workload.active_parameters or parameters, "sequence_length": sequence.value}
+    if workload.task in ("lora", "qlora"):
+        values["lora_rank"] = facts.workloads["lora"].known("lora_rank").value
+    return values
+
+
+def _bounds(name: str, now: float | None, workload: Workload, facts: Facts) -> tuple[float, float]:
+    """SPAN on either side, as far as the field and the other fields allow."""
+    allowed = entered.NUMBERS[name]
+    least, most = allowed.least, allowed.most
+    if now is None:
+        return 1.0, LONGEST_RESTORE
+    low, high = now / SPAN, now * SPAN
+    if name == "instances":
+        high = max(high, MOST_INSTANCES)
+    if name == "accelerators_per_instance" and workload.instance_type is not None:
+        most = facts.instances[workload.instance_type].known("accelerators").value
+    if name == "active_parameters":
+        most = workload.model_parameters or now
+    if name == "model_parameters" and workload.active_parameters is not None:
+        least = workload.active_parameters
+    if allowed.whole:
+        low, high = float(math.ceil(low)), float(math.floor(high))
+    return max(low, least), min(high, most)

@@ -146,7 +146,7 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
     best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict != "ruled-out" and not against(other) and _beats(other, best):
+        if other.verdict != "ruled-out" and not against(other) and beats(other, best):
             best = other
     return best.option
 
@@ -171,7 +171,7 @@ def against(answer: OptionAnswer) -> int:
     return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
 
 
-def _beats(other: OptionAnswer, best: OptionAnswer) -> bool:
+def beats(other: OptionAnswer, best: OptionAnswer) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
     mine, theirs = other.cost.beyond_base, best.cost.beyond_base
     if mine is not None and theirs is not None:

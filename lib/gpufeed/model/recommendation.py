@@ -145,13 +145,20 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class FlipPoint:
-    """The smallest change of one trait that changes where a role goes."""
+    """The smallest change of one trait that changes where a role goes, from ``from_option`` to ``option``, and why.
+
+    ``at`` is the nearest value with the other option.  ``stated`` is False where ``now`` is a default, and ``now`` is
+    None where the trait has no value until it is stated (a restore target).
+    """
 
     trait: str
-    now: float
+    now: float | None
     at: float
     role: str
     option: str
+    from_option: str
+    reason: Reason
+    stated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,22 +151,27 @@ def _among(*values: str) -> _Check:
     return _one_of(lambda _: values)
 
 
-def _number(least: float, most: float, *, exclusive: bool = False, whole: bool = False) -> _Check:
+@dataclass(frozen=True, slots=True)
+class Number:
     """A number within bounds; the upper bound keeps typing slips (a size in the wrong unit) from passing silently."""
 
-    def check(name: str, value: Any, _: Facts) -> float | int:
+    least: float
+    most: float
+    exclusive: bool = False  # the least itself is refused
+    whole: bool = False
+
+    def __call__(self, name: str, value: Any, _: Facts) -> float | int:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise InputError("workload.not-a-number", field=name, value=_shown(value))
-        if value < least or value > most or (exclusive and value == least):
-            refusal = "workload.not-above" if exclusive else "workload.out-of-range"
-            raise InputError(refusal, field=name, value=_shown(value), least=f"{least:g}", most=f"{most:g}")
-        if whole:
+        if value < self.least or value > self.most or (self.exclusive and value == self.least):
+            refusal = "workload.not-above" if self.exclusive else "workload.out-of-range"
+            bounds = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
+            raise InputError(refusal, field=name, value=_shown(value), **bounds)
+        if self.whole:
             if value != int(value):
                 raise InputError("workload.not-whole", field=name, value=_shown(value))
             return int(value)
         return float(value)
-
-    return check
 
 
 def _flag(name: str, value: Any, _: Facts) -> bool:
@@ -190,47 +195,52 @@ def _operations(name: str, value: Any, facts: Facts) -> tuple[str, ...]:
     return tuple(operation for operation in FILE_OPERATIONS if operation in stated)
 
 
-_SIZE = _number(0, 1e18, exclusive=True)
-_SECONDS = _number(0, 1e8, exclusive=True)
+_SIZE = Number(0, 1e18, exclusive=True)
+_SECONDS = Number(0, 1e8, exclusive=True)
 
-_CHECKS: dict[str, _Check] = {
-    "task": _among(*TASKS),
-    "instances": _number(1, 100_000, whole=True),
-    "instance_type": _one_of(lambda facts: facts.instances),
-    "accelerator": _one_of(lambda facts: facts.accelerators),
-    "accelerators_per_instance": _number(1, 256, whole=True),
-    "preset": _one_of(lambda facts: facts.workloads),
-    "model_parameters": _number(0, 1e15, exclusive=True),
-    "active_parameters": _number(0, 1e15, exclusive=True),
-    "sequence_length": _number(1, 1e8, whole=True),
-    "precision": _among(*PRECISIONS),
+#: The numeric fields and their bounds.
+NUMBERS: dict[str, Number] = {
+    "instances": Number(1, 100_000, whole=True),
+    "accelerators_per_instance": Number(1, 256, whole=True),
+    "model_parameters": Number(0, 1e15, exclusive=True),
+    "active_parameters": Number(0, 1e15, exclusive=True),
+    "sequence_length": Number(1, 1e8, whole=True),
     "sample_bytes": _SIZE,
-    "samples_per_second_per_accelerator": _number(0, 1e10, exclusive=True),
+    "samples_per_second_per_accelerator": Number(0, 1e10, exclusive=True),
     "dataset_bytes": _SIZE,
-    "objects": _number(1, 1e13, whole=True),
-    "reads": _among(*READS),
+    "objects": Number(1, 1e13, whole=True),
     "request_bytes": _SIZE,
-    "workers_per_accelerator": _number(1, 1024, whole=True),
-    "requests_in_flight_per_worker": _number(1, 10_000, whole=True),
-    "epochs": _number(0, 1e6, exclusive=True),
-    "prefixes": _number(1, 1e6, whole=True),
+    "workers_per_accelerator": Number(1, 1024, whole=True),
+    "requests_in_flight_per_worker": Number(1, 10_000, whole=True),
+    "epochs": Number(0, 1e6, exclusive=True),
+    "prefixes": Number(1, 1e6, whole=True),
     "working_set_bytes": _SIZE,
     "host_memory_bytes": _SIZE,
+    "lora_rank": Number(1, 65_536, whole=True),
+    "checkpoint_interval": _SECONDS,
+    "checkpoint_bytes": _SIZE,
+    "restore_target": _SECONDS,
+    "stall_tolerance": Number(0, 1, exclusive=True),
+    "run_hours": Number(0, 1e6, exclusive=True),
+}
+
+_CHECKS: dict[str, _Check] = {
+    **NUMBERS,
+    "task": _among(*TASKS),
+    "instance_type": _one_of(lambda facts: facts.instances),
+    "accelerator": _one_of(lambda facts: facts.accelerators),
+    "preset": _one_of(lambda facts: facts.workloads),
+    "precision": _among(*PRECISIONS),
+    "reads": _among(*READS),
     "network_path": _among(*NETWORK_PATHS),
     "zone": _word,
     "encryption": _among(*ENCRYPTIONS),
     "optimizer": _one_of(lambda facts: facts.model.parts["checkpoint_bytes_per_parameter"]),
-    "lora_rank": _number(1, 65_536, whole=True),
     "checkpoint_mode": _among(*CHECKPOINT_MODES),
-    "checkpoint_interval": _SECONDS,
-    "checkpoint_bytes": _SIZE,
-    "restore_target": _SECONDS,
-    "stall_tolerance": _number(0, 1, exclusive=True),
     "checkpoints": _among(*CHECKPOINT_FREQUENCIES),
     "interface": _among(*INTERFACES),
     "file_operations": _operations,
     "data_in_s3": _flag,
     "avoid_parallel_file_system": _flag,
-    "run_hours": _number(0, 1e6, exclusive=True),
     "region": _one_of(lambda facts: facts.regions),
 }

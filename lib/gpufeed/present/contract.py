@@ -49,9 +49,7 @@ def recommendation(
         "options": [_option(answer) for answer in plan.options],
         "demand": _demand(plan.demand),
         "gpu_hour_price": ranged(plan.gpu_hour_price),
-        "flip_points": [
-            {"trait": f.trait, "now": f.now, "at": f.at, "role": f.role, "option": f.option} for f in flip_points
-        ],
+        "flip_points": [_flip(point) for point in flip_points],
         "searched": {trait: list(bounds) for trait, bounds in searched.items()},
         "warnings": [words.warning(warning) for warning in plan.warnings],
         "facts_as_of": {
@@ -80,6 +78,19 @@ def _placement(placed: Placement) -> dict[str, Any]:
     if placed.role == "scratch":
         document["delete_when"] = placed.delete_when and text(f"delete-when.{placed.delete_when}")
     return document
+
+
+def _flip(point: FlipPoint) -> dict[str, Any]:
+    return {
+        "trait": point.trait,
+        "now": point.now,
+        "stated": point.stated,
+        "at": point.at,
+        "role": point.role,
+        "from_option": point.from_option,
+        "option": point.option,
+        "reason": {"id": point.reason.id, "text": words.reason(point.reason)},
+    }
 
 
 def _option(answer: OptionAnswer) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from gpufeed.model import recommendation as said
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
+_PARAMETERS = ("", "K", "M", "B", "T")  # as models are called: 70 B
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 # What one machine may read from any storage: outside of it something is wrong, or very much better than today.
 _ORDINARY = {"bytes/s": (1e5, 1e11), "requests/s": (1.0, 1e6)}
@@ -258,14 +259,41 @@ def step(line: said.Step) -> str:
 
 
 def flip_point(point: said.FlipPoint) -> str:
-    return text(
-        "present.flip-point",
-        trait=trait(point.trait),
-        now=number(point.now),
-        at=number(point.at),
+    """What moves where, at which change of which trait, and why."""
+    now = text("flip.not-stated") if point.now is None else trait_value(point.trait, point.now)
+    change = text(
+        "flip.point",
         role=role(point.role),
+        from_option=option(point.from_option),
         option=option(point.option),
+        trait=text(f"trait.{point.trait}"),
+        now=now if point.stated or point.now is None else text("flip.by-default", value=now),
+        at=trait_value(point.trait, point.at),
     )
+    return sentences(change, reason(point.reason))
+
+
+def trait_value(name: str, value: float) -> str:
+    """A trait's number as people read it, by what it counts."""
+    if name in _BY_TRAIT:
+        return _BY_TRAIT[name](value)
+    return count(value) if value == round(value) else number(value)
+
+
+_BY_TRAIT: Mapping[str, Callable[[float], str]] = {
+    "run_hours": lambda hours: text("trait.hours", number=number(hours)),
+    "dataset_bytes": size,
+    "sample_bytes": size,
+    "request_bytes": size,
+    "checkpoint_bytes": size,
+    "working_set_bytes": size,
+    "host_memory_bytes": size,
+    "checkpoint_interval": duration,
+    "restore_target": duration,
+    "stall_tolerance": share,
+    "model_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
+    "active_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
+}
 
 
 def trait(name: str) -> str:
@@ -292,6 +320,7 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
     "best": share,
     "option": option,
     "rule": option,
+    "other": option,
     "limit": limit,
 }
 
@@ -303,6 +332,8 @@ def _parameter(name: str, value: Any) -> str:
         return text("present.unknown")
     if isinstance(value, Quantity):
         return quantity(value)
+    if isinstance(value, said.Reason):
+        return reason(value).rstrip(text("present.full-stop"))
     if isinstance(value, bool):
         return text("present.yes" if value else "present.no")
     if name in _BY_NAME:

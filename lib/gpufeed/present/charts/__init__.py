@@ -4,6 +4,7 @@ from gpufeed.present.charts.drawing import MOST_ROWS, Drawing, thinned
 from gpufeed.present.charts.measured import over_time, throughput
 from gpufeed.present.charts.plan import cost, supply_vs_demand
 from gpufeed.present.charts.prefix import by_prefix, size_histogram
+from gpufeed.present.charts.sensitivity import sensitivity
 
 __all__ = [
     "MOST_ROWS",
@@ -11,6 +12,7 @@ __all__ = [
     "by_prefix",
     "cost",
     "over_time",
+    "sensitivity",
     "size_histogram",
     "supply_vs_demand",
     "thinned",

@@ -9,13 +9,16 @@ import traitlets
 from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.flip import STEPS_PER_DECADE, Sensitivity, sensitivities
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
+from gpufeed.observe.runner import Control
 from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
 from gpufeed.present.panels.fields import Form, stated
 from gpufeed.present.panels.panel import Panel, html, row
+from gpufeed.present.panels.section import Section
 
 
 class ChoosePanel(Panel):
@@ -33,12 +36,14 @@ class ChoosePanel(Panel):
         self._one_at_a_time = threading.RLock()
         self.form = Form(self._facts, study.workload, self.refresh)
         self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
+        self.flips = Section(text("panel.flips"), self._flips, flips_page, text("flip.searching"))
         self.children = [
             self.form.main(),
             self.form.more(),
             self._error_line,
             self._answer,
             row(self._supply, self._cost, align="flex-start"),
+            self.flips.widget,
             self._details,
         ]
         for picture in (self._supply, self._cost):
@@ -60,6 +65,19 @@ class ChoosePanel(Panel):
             self.error = None
             self.study.workload, self.study.recommendation = workload, recommendation
             self.workload, self.recommendation = workload, recommendation
+            self.flips.renew()
+
+    def _flips(self, control: Control) -> list[Sensitivity] | None:
+        """What would change the plan that is shown; None when a newer plan has taken its place meanwhile."""
+        plan, study = self.recommendation, self.study
+        if plan is None:
+            return None
+        found = []
+        for one in sensitivities(plan, self._facts, profile=study.profile, measurement=study.measurement):
+            if control.stopping.is_set():
+                return None
+            found.append(one)
+        return found
 
     def summary(self) -> Summary:
         answer = summary(self.recommendation)
@@ -115,6 +133,18 @@ def verdict(recommendation: Recommendation) -> str:
         names = text("present.list-separator").join(words.option(option) for option in rule.also_allowed)
         said += text("panel.also-allowed", options=names)
     return said + text("present.full-stop")
+
+
+def flips_page(found: list[Sensitivity]) -> str:
+    """The chart, its table, a sentence for each flip, and how they were looked for."""
+    return "".join(
+        (
+            charts.sensitivity(found).image,
+            page.listed(tables.flips(found)),
+            page.table(tables.sensitivity(found)),
+            page.paragraph(text("flip.how", steps=STEPS_PER_DECADE), "note"),
+        )
+    )
 
 
 def checkpoint_heading(recommendation: Recommendation) -> str:

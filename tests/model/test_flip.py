@@ -1,0 +1,228 @@
+"""Flip points against brute force: one trait scanned densely, everything else as it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import recommend
+from gpufeed.model.flip import SPAN, Sensitivity, flip_points, sensitivities
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import NUMBERS, Workload
+
+IMAGES = {
+    "task": "pretraining",
+    "instances": 8,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "dataset_bytes": 5e12,
+    "objects": 50_000_000,
+    "run_hours": 100.0,
+    "region": "us-east-1",
+}
+LANGUAGE_MODEL = {
+    "task": "pretraining",
+    "instances": 64,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 70e9,
+    "checkpoint_interval": 1800.0,
+    "interface": "s3-api",
+}
+FILES = {
+    "task": "full-fine-tuning",
+    "instances": 4,
+    "instance_type": "p4d.24xlarge",
+    "preset": "mlperf-retinanet",
+    "interface": "file-paths",
+    "data_in_s3": True,
+    "samples_per_second_per_accelerator": 700.0,
+    "dataset_bytes": 2e12,
+    "objects": 6_000_000,
+}
+# The smaller the model, the less there is to restore from the file system, and the more it reads: S3 comes and goes.
+THERE_AND_BACK = {
+    "task": "pretraining",
+    "instances": 16,
+    "instance_type": "p5e.48xlarge",
+    "model_parameters": 2.79e9,
+    "reads": "streaming",
+    "request_bytes": 216_261.0,
+    "workers_per_accelerator": 7,
+    "checkpoint_interval": 91_230.0,
+    "restore_target": 5.85,
+}
+
+
+#: Of the dense scans: seven times as fine as the search's own grid.
+STEP = 1.028
+WORKLOADS = {"images": IMAGES, "language-model": LANGUAGE_MODEL, "files": FILES, "there-and-back": THERE_AND_BACK}
+
+
+def plan(traits: dict[str, Any]) -> Recommendation:
+    return recommend(Workload.from_mapping(traits, load()), load())
+
+
+@cache
+def searched_through(name: str) -> tuple[Recommendation, dict[str, Sensitivity]]:
+    found = plan(WORKLOADS[name])
+    return found, {one.trait.name: one for one in sensitivities(found, load())}
+
+
+def options(found: Recommendation) -> dict[str, str]:
+    return {role: placed.option for role, placed in found.placements.items()}
+
+
+def scanned(found: Recommendation, field: str, values: Iterator[float]) -> Iterator[tuple[float, dict[str, str]]]:
+    """Where each role goes at each value, by asking for the whole plan again."""
+    for value in values:
+        stated: Any = int(value) if NUMBERS[field].whole else value
+        other = replace(found.workload, **{field: stated})
+        yield value, options(recommend(other, load()))
+
+
+def first_changes(found: Recommendation, field: str, values: Iterator[float]) -> dict[str, tuple[float, str]]:
+    now, first = options(found), dict[str, tuple[float, str]]()
+    for value, there in scanned(found, field, values):
+        for role, option in there.items():
+            if option != now[role] and role not in first:
+                first[role] = (value, option)
+    return first
+
+
+def ratios(start: float, bound: float, step: float) -> Iterator[float]:
+    """From next to ``start`` to ``bound`` by one ratio."""
+    count = math.ceil(abs(math.log(bound / start)) / math.log(step))
+    for i in range(1, count + 1):
+        yield start * (bound / start) ** (i / count)
+
+
+def on_side(one: Sensitivity, *, above: bool) -> dict[str, tuple[float, str]]:
+    """The flip of each role on one side."""
+    return {f.role: (f.at, f.option) for f in one.flips if f.now and (f.at > f.now) is above}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("images", "instances"),
+        ("files", "instances"),
+        ("images", "prefixes"),
+        ("language-model", "accelerators_per_instance"),
+        ("files", "accelerators_per_instance"),
+    ],
+)
+def test_a_whole_number_flips_exactly_where_counting_says_so(name: str, field: str) -> None:
+    found, each = searched_through(name)
+    one = each[field]
+    now = int(one.trait.now or 0)
+    assert one.trait.low <= now <= one.trait.high
+    up, down = range(now + 1, int(one.trait.high) + 1), range(now - 1, int(one.trait.low) - 1, -1)
+    assert on_side(one, above=True) == first_changes(found, field, map(float, up))
+    assert on_side(one, above=False) == first_changes(found, field, map(float, down))
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("images", "dataset_bytes"),
+        ("images", "samples_per_second_per_accelerator"),
+        ("language-model", "checkpoint_interval"),
+        ("language-model", "model_parameters"),
+        ("files", "samples_per_second_per_accelerator"),
+        ("there-and-back", "model_parameters"),
+        ("there-and-back", "restore_target"),
+    ],
+)
+def test_a_real_number_flips_within_one_percent_of_where_a_dense_scan_says_so(name: str, field: str) -> None:
+    found, each = searched_through(name)
+    trait = each[field].trait
+    assert trait.now is not None
+    assert trait.low <= trait.now <= trait.high
+    for above, bound in ((False, trait.low), (True, trait.high)):
+        here = on_side(each[field], above=above)
+        there = first_changes(found, field, ratios(trait.now, bound, STEP))
+        assert here.keys() == there.keys()
+        for role, (at, option) in here.items():
+            value, same = there[role]
+            assert option == same
+            # Beyond the change by 1 % at most, as the scan is by a step at most.
+            farther, at_most = (at / value, 1.01) if above else (value / at, 1.01)
+            assert 1 / STEP <= farther <= at_most
+
+
+def test_a_trait_that_is_not_monotone_gives_its_first_flip_and_not_a_later_one() -> None:
+    found, each = searched_through("there-and-back")
+    there = [option["training_reads"] for _, option in scanned(found, "model_parameters", ratios(2.79e9, 2.79e7, 1.05))]
+    changes = [(a, b) for a, b in pairwise(there) if a != b]
+    assert len(changes) >= 2  # it comes back, so that bisection from end to end could find any of them
+    assert there[0] == found.recommended
+    _, option = on_side(each["model_parameters"], above=False)["training_reads"]
+    assert (found.recommended, option) == changes[0]
+
+
+def test_the_checkpoint_interval_flips_where_saving_to_s3_costs_more_than_is_tolerated() -> None:
+    found = plan(LANGUAGE_MODEL)
+    flips, searched = flip_points(found, load())
+    point = next(f for f in flips if f.trait == "checkpoint_interval" and f.role == "training_reads")
+    # 3,500 PUT/s of 8 MiB are 29.36 GB/s, less than 64 × 8 ranks send; 980 GB take 33.38 s, which is 5 % of 667.6 s.
+    frequent_below = 980e9 / (3500 * 8 * 2**20) / 0.05
+    assert frequent_below / 1.01 <= point.at < frequent_below
+    assert (point.now, point.option, point.stated) == (1800.0, "fsx-for-lustre", True)
+    assert searched["checkpoint_interval"] == (18.0, 180_000.0)
+
+
+def test_every_numeric_trait_of_the_plan_is_followed_also_those_left_at_their_defaults() -> None:
+    _, each = searched_through("language-model")
+    traits = {name: one.trait for name, one in each.items()}
+    assert traits.keys() >= {
+        "instances", "accelerators_per_instance", "run_hours", "dataset_bytes", "objects", "epochs", "sample_bytes",
+        "samples_per_second_per_accelerator", "request_bytes", "workers_per_accelerator", "sequence_length",
+        "requests_in_flight_per_worker", "prefixes", "model_parameters", "active_parameters", "checkpoint_bytes",
+        "checkpoint_interval", "restore_target", "stall_tolerance",
+    }  # fmt: skip
+    assert traits["instances"].stated
+    workers = traits["workers_per_accelerator"]
+    assert (workers.now, workers.stated, workers.low, workers.high) == (8.0, False, 1.0, 8 * SPAN)
+    assert (traits["restore_target"].now, traits["restore_target"].high) == (None, 86_400.0)
+    # An instance has no more accelerators than it has, and no part of a model more parameters than the whole.
+    assert traits["accelerators_per_instance"].high == 8
+    assert traits["active_parameters"].high == 70e9
+
+
+def test_a_restore_target_is_looked_for_also_where_none_was_stated() -> None:
+    small = LANGUAGE_MODEL | {"instances": 8}
+    found = plan(small)
+    point = next(f for f in flip_points(found, load())[0] if f.trait == "restore_target" and f.role == "checkpoints")
+    assert point.now is None
+    late = plan(small | {"restore_target": point.at})
+    soon_enough = plan(small | {"restore_target": point.at * 1.011})
+    assert options(late)["checkpoints"] == point.option != options(found)["checkpoints"]
+    assert options(soon_enough)["checkpoints"] == options(found)["checkpoints"]
+
+
+def test_a_flip_says_what_changes_at_it() -> None:
+    found = plan(IMAGES)
+    by_trait = {(f.trait, f.role): f for f in flip_points(found, load())[0]}
+    size = by_trait["instances", "checkpoints"]
+    # Up to 16 instances S3 comes first, from 17 on FSx for Lustre; the model keeps S3 for reads, the rule holds saves.
+    assert (size.now, size.at, size.from_option, size.option) == (8.0, 17.0, "s3-standard", "fsx-for-lustre")
+    assert size.reason.id == "flip-rule-ends"
+    assert size.reason.parameters == {"rules": ("small-cluster",)}
+    for f in by_trait.values():
+        assert f.from_option == options(found)[f.role] != f.option
+
+
+def test_a_profile_takes_the_place_of_size_and_number_of_the_objects() -> None:
+    profile = PrefixProfile("images/")
+    profile.add_many([f"images/{i}" for i in range(100)], [100_000] * 100)
+    found = recommend(Workload.from_mapping(IMAGES, load()), load(), profile=profile)
+    _, searched = flip_points(found, load(), profile=profile)
+    assert not {"dataset_bytes", "objects"} & searched.keys()
