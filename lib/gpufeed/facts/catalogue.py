@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -96,6 +96,12 @@ class Section(Catalogue[Fact]):
             raise NoSuchName(self.id, name, frozenset(self._file_names))
         return fact
 
+    def with_each(self, change: Callable[[Fact], Fact]) -> Section:
+        """The same section with every fact changed, those of its parts too."""
+        own = {name: change(fact) for name, fact in self.items()}
+        parts = {name: part.with_each(change) for name, part in self.parts.items()}
+        return Section(self.id, own, parts, self._file_names)
+
     def all_facts(self) -> Iterator[Fact]:
         """Its own facts, then those of its parts."""
         yield from self.values()
@@ -144,6 +150,15 @@ class Facts:
         """On-demand price of one instance in currency per hour; None where it is not known."""
         regional = self.instances[instance_type].parts
         return regional[region].quantity("on_demand_price") if region in regional else None
+
+    def with_each(self, change: Callable[[Fact], Fact], change_price: Callable[[Price], Price]) -> Facts:
+        """The same facts with every fact and every price row changed."""
+        entries: dict[str, Any] = {
+            name: Catalogue(name, {entry: section.with_each(change) for entry, section in getattr(self, name).items()})
+            for name in _ENTRY_FILES
+        }
+        bands = {key: tuple(change_price(row) for row in rows) for key, rows in self._bands.items()}
+        return replace(self, model=self.model.with_each(change), _bands=bands, **entries)
 
     def all_facts(self) -> Iterator[Fact]:
         """Every fact of every file (price rows apart)."""

@@ -90,15 +90,20 @@ def _divide(above: float, below: float) -> float:
 
 def least(*quantities: Quantity) -> Quantity:
     """The smallest of several, bound by bound: the sources of all are kept, since each could have been the limit."""
-    return _bound_by_bound(min, quantities)
+    return _bound_by_bound(min, quantities, "least")
 
 
 def most(*quantities: Quantity) -> Quantity:
     """The largest of several, bound by bound."""
-    return _bound_by_bound(max, quantities)
+    return _bound_by_bound(max, quantities, "most")
 
 
-def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...]) -> Quantity:
+def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...], name: str) -> Quantity:
     lows, values, highs, units, bases, sources = zip(*quantities, strict=True)
     basis = max(bases, key=_RANK.__getitem__)
-    return Quantity(choose(lows), choose(values), choose(highs), units[0], basis, _NOTHING.union(*sources))
+    value = choose(values)
+    for one in values:
+        if hasattr(one, "chosen"):  # a number that remembers how it was made: see model/trace.py
+            value = one.chosen(name, values, value)
+            break
+    return Quantity(choose(lows), value, choose(highs), units[0], basis, _NOTHING.union(*sources))

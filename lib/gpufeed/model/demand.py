@@ -33,7 +33,7 @@ def accelerators_of(workload: Workload, facts: Facts) -> tuple[str, int]:
         assert workload.accelerators_per_instance is not None  # noqa: S101
         return workload.accelerator, workload.instances * workload.accelerators_per_instance
     instance = facts.instances[workload.instance_type]
-    per_instance = workload.accelerators_per_instance or int(instance.known("accelerators").value)
+    per_instance = workload.accelerators_per_instance or round(instance.known("accelerators").value)
     return instance.get_value("accelerator"), workload.instances * per_instance
 
 
@@ -92,7 +92,7 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     each = _stated_or(workload.requests_in_flight_per_worker, facts.model.known("requests_in_flight_per_worker"))
     if workload.workers_per_accelerator is None:
         notes.warn("default-workers", workers=int(workers.value))
-    prefixes = workload.prefixes or int(facts.model.known("prefixes").value)
+    prefixes = workload.prefixes or round(facts.model.known("prefixes").value)
 
     checkpoint = _checkpoint_bytes(workload, section, facts, notes)
     mode = workload.checkpoint_mode or "sync"
@@ -128,7 +128,7 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
 
 
 def _stated_or(stated: float | None, default: Quantity) -> Quantity:
-    return default if stated is None else Quantity.exact(float(stated), default.unit)
+    return default if stated is None else Quantity.exact(stated, default.unit)
 
 
 def _object_bytes(workload: Workload, section: Section, profile: PrefixProfile | None) -> Quantity | None:

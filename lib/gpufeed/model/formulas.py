@@ -32,8 +32,8 @@ def attention_flops_per_token(parameters: float, sequence_length: float, aspect:
     """
 
     def flops(ratio: float) -> float:
-        layers = (parameters / (12.0 * ratio * ratio)) ** (1.0 / 3.0)
-        return float(12.0 * ratio * layers * layers * sequence_length)
+        layers: float = (parameters / (12.0 * ratio * ratio)) ** (1.0 / 3.0)
+        return 12.0 * ratio * layers * layers * sequence_length
 
     # A wider model of the same size has fewer layers and so costs less attention: the bounds turn round.
     return Quantity(flops(aspect.high), flops(aspect.value), flops(aspect.low), "FLOP", aspect.basis, aspect.sources)
@@ -78,7 +78,8 @@ def idle_hours(run_hours: float, fed_share: Quantity) -> Quantity:
 
 def young_interval(save_cost_seconds: float, mean_time_to_failure: float) -> float:
     """Checkpoint interval that wastes least, first order: T = sqrt(2 × C × M).  References: young-1974."""
-    return float((2.0 * save_cost_seconds * mean_time_to_failure) ** 0.5)
+    interval: float = (2.0 * save_cost_seconds * mean_time_to_failure) ** 0.5
+    return interval
 
 
 def checkpoint_bytes(parameters: float, bytes_per_parameter: Quantity) -> Quantity:

@@ -112,7 +112,7 @@ def _run(
         currency=currency_of(region, facts),
         hours=hours,
         dataset_bytes=dataset,
-        objects=float(objects),
+        objects=objects,
         object_bytes=object_bytes,
         read_bytes=None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds,
         requests=None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds,

@@ -1,0 +1,206 @@
+"""How every figure of a plan comes about: its equation, what went in, and on which facts it rests.
+
+The plan is worked out once more on numbers that remember (:mod:`gpufeed.model.trace`), so nothing is said here that was
+not computed.  It takes some ten evaluations' time, and is done when somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import chain
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.fact import Fact
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.advise import recommend
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import SYSTEMS
+from gpufeed.model.trace import Known, Made, origin, remembering_facts, remembering_workload
+
+_BINDS = {"+": 1, "−": 1, "×": 2, "/": 2, "^": 3}
+_NOT_COMMUTATIVE = frozenset({"−", "/"})
+#: Numbers that need a name to be recognised.
+_CONSTANTS = {2**30: "bytes_per_GiB", 3600: "seconds_per_hour", 10**6: "bytes_per_MB"}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One name in an equation: a fact, what was stated, or another figure (then ``figure`` is its id)."""
+
+    name: str
+    quantity: Quantity
+    fact: Fact | None = None
+    figure: str | None = None
+
+    def same_as(self, other: Input) -> bool:
+        return (self.quantity, self.fact and self.fact.id, self.figure) == (
+            other.quantity,
+            other.fact and other.fact.id,
+            other.figure,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the plan.  ``id`` is its path: ``demand.read_bytes_per_s``, ``s3-standard.stall.share``.
+
+    The equation is that of the middle value, over the names of the inputs; low and high follow by interval arithmetic.
+    It is empty where the number is not worked out here: it was measured, or is the same for every plan.
+    """
+
+    id: str
+    result: Quantity
+    equation: str
+    inputs: tuple[Input, ...]
+
+    @property
+    def option(self) -> str | None:
+        """The option it belongs to; None for the demand and for what holds for the whole plan."""
+        head, _, _ = self.id.partition(".")
+        return head if head in SYSTEMS else None
+
+    @property
+    def name(self) -> str:
+        """What it is, whichever option it belongs to: ``stall.share``."""
+        return self.id if self.option is None else self.id.partition(".")[2]
+
+
+def explain(
+    plan: Recommendation,
+    facts: Facts,
+    *,
+    profile: PrefixProfile | None = None,
+    measurement: Measurement | None = None,
+) -> dict[str, Figure]:
+    """Every figure of the plan by its id: first the demand, then option by option."""
+    again = recommend(
+        remembering_workload(plan.workload), remembering_facts(facts), profile=profile, measurement=measurement
+    )
+    figures = dict(_figures(again))
+    owners = _owners(figures)
+    return {id_: _Equation(id_, figures, owners).figure() for id_ in figures}
+
+
+def _owners(figures: Mapping[str, Quantity]) -> dict[int, str]:
+    """Which figure a number is, by the number's identity: the first that has it.
+
+    A known number has its own name, and a plain 0 or 1 belongs to nobody.
+    """
+    owners: dict[int, str] = {}
+    for id_, quantity in figures.items():
+        where_from = origin(quantity.value)
+        if isinstance(where_from, Made) or (where_from is None and quantity.value not in (0.0, 1.0)):
+            owners.setdefault(id(quantity.value), id_)
+    return owners
+
+
+def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
+    """(id, quantity) of every figure.  An id that stands twice, as of two price bands, is counted on."""
+    found = _in("demand", plan.demand)
+    for answer in plan.options:
+        # Ceilings first: what is taken from one of them is shown as taken from it.
+        limits = _in(f"{answer.option}.supply.limits", answer.supply.limits)
+        found = chain(found, limits, _in(answer.option, replace(answer, supply=replace(answer.supply, limits={}))))
+    of_the_plan = {name: getattr(plan, name) for name in _OF_THE_PLAN}
+    times: Counter[str] = Counter()
+    for id_, quantity in chain(found, *(_in(name, value) for name, value in of_the_plan.items())):
+        times[id_] += 1
+        yield (id_ if times[id_] == 1 else f"{id_}-{times[id_]}"), quantity
+
+
+#: Figures that belong to no option, beside the demand.
+_OF_THE_PLAN = ("gpu_hour_price",)
+_NO_FIGURES = frozenset({"steps", "warnings", "reasons", "configuration"})
+
+
+def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
+    """All quantities in what is made of dataclasses, mappings and tuples of rows that have an id."""
+    if isinstance(value, Quantity):
+        yield path, value
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.name not in _NO_FIGURES:
+                yield from _in(f"{path}.{field.name}", getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _in(f"{path}.{name}", inner)
+    elif isinstance(value, tuple):
+        for row in value:
+            if is_dataclass(row):
+                yield from _in(f"{path}.{getattr(row, 'id', 'row')}", row)
+
+
+class _Equation:
+    """The equation of one figure, and the names in it."""
+
+    def __init__(self, figure_id: str, figures: Mapping[str, Quantity], owners: Mapping[int, str]) -> None:
+        self._id, self._figures, self._owner = figure_id, figures, owners
+        self._inputs: dict[str, Input] = {}
+
+    def figure(self) -> Figure:
+        result = self._figures[self._id]
+        number = result.value
+        where_from = origin(number)
+        owner = self._owner.get(id(number), self._id)
+        if owner != self._id:
+            equation = self._named(number)
+        elif where_from is None:
+            equation = ""
+        else:
+            equation = self._made(where_from)[0] if isinstance(where_from, Made) else self._named(number)
+        plain = result._replace(value=float(number))
+        return Figure(self._id, plain, equation, tuple(self._inputs.values()))
+
+    def _term(self, number: float) -> tuple[str, int]:
+        """A number inside an equation, and how strongly it binds."""
+        where_from = origin(number)
+        if id(number) in self._owner or isinstance(where_from, Known):
+            return self._named(number), 9
+        if where_from is None:
+            return _CONSTANTS.get(number, f"{number:.12g}"), 9  # type: ignore[call-overload]  # 3600.0 is 3600
+        return self._made(where_from)
+
+    def _made(self, made: Made) -> tuple[str, int]:
+        terms = [self._term(operand) for operand in made.operands]
+        binds = _BINDS.get(made.operation)
+        if binds is None:
+            return f"{made.operation}({', '.join(term for term, _ in terms)})", 9
+        (left, left_binds), (right, right_binds) = terms
+        if left_binds < binds:
+            left = f"({left})"
+        if right_binds < binds or (right_binds == binds and made.operation in _NOT_COMMUTATIVE):
+            right = f"({right})"
+        return f"{left} {made.operation} {right}", binds
+
+    def _named(self, number: float) -> str:
+        """The name of another figure or of a known number, which becomes an input."""
+        where_from = origin(number)
+        if isinstance(where_from, Known) and id(number) not in self._owner:
+            made = Input(where_from.name, where_from.quantity, where_from.fact)
+        else:
+            id_ = self._owner[id(number)]
+            quantity = self._figures[id_]
+            made = Input(_symbol(id_), quantity._replace(value=float(quantity.value)), figure=id_)
+        return self._without_clash(made)
+
+    def _without_clash(self, wanted: Input) -> str:
+        """The same name for the same input, another for another."""
+        name, count = wanted.name, 1
+        while name in self._inputs and not self._inputs[name].same_as(wanted):
+            count += 1
+            name = f"{wanted.name}_{count}"
+        self._inputs[name] = Input(name, wanted.quantity, wanted.fact, wanted.figure)
+        return name
+
+
+def _symbol(figure_id: str) -> str:
+    """A figure's name in an equation: ``demand.read_bytes_per_s``, ``request_latency``."""
+    if figure_id.startswith("demand."):
+        return figure_id
+    *_, before, last = ("", *figure_id.split("."))
+    return f"{before}_{last}".replace("-", "_") if last in ("amount", "quantity") else last.replace("-", "_")

@@ -1,0 +1,190 @@
+"""Each figure's equation, worked out again from its inputs alone, gives the figure."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity, least, most
+from gpufeed.model.advise import recommend
+from gpufeed.model.explain import Figure, explain
+from gpufeed.model.measurement import Conditions, Measurement, Record
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.trace import Known, Made, origin, remembering_facts, remembering_workload
+from gpufeed.model.workload import Workload
+
+WORKLOADS: dict[str, dict[str, Any]] = {
+    "images": {
+        "task": "pretraining",
+        "instances": 8,
+        "instance_type": "p5.48xlarge",
+        "preset": "image-classification",
+        "dataset_bytes": 5e12,
+        "objects": 50_000_000,
+        "run_hours": 100.0,
+    },
+    "language-model": {
+        "task": "pretraining",
+        "instances": 64,
+        "instance_type": "p5.48xlarge",
+        "model_parameters": 7e10,
+    },
+    "saved-meanwhile": {
+        "task": "full-fine-tuning",
+        "instances": 17,
+        "instance_type": "p4d.24xlarge",
+        "model_parameters": 4.05e11,
+        "checkpoint_mode": "async",
+        "checkpoint_interval": 300.0,
+        "restore_target": 60.0,
+        "region": "cn-north-1",
+    },
+    "adapters": {
+        "task": "qlora",
+        "instances": 1,
+        "accelerator": "A100",
+        "accelerators_per_instance": 4,
+        "interface": "file-paths",
+        "data_in_s3": True,
+    },
+    "small-files": {
+        "task": "pretraining",
+        "instances": 2,
+        "instance_type": "p5.48xlarge",
+        "preset": "mlperf-retinanet",
+        "interface": "file-paths",
+        "file_operations": ["rename"],
+        "checkpoint_bytes": 1e9,
+    },
+}
+
+
+def workload(name: str) -> Workload:
+    return Workload.from_mapping(WORKLOADS[name], load())
+
+
+def plan(name: str) -> Recommendation:
+    return recommend(workload(name), load())
+
+
+def worked_out(figure: Figure) -> float:
+    """The equation with the inputs' middle values."""
+    names = {given.name: f"v{i}" for i, given in enumerate(figure.inputs)}
+    values = {f"v{i}": given.quantity.value for i, given in enumerate(figure.inputs)}
+    equation = re.sub(r"[A-Za-z_][\w.]*", lambda m: names.get(m[0], m[0]), figure.equation)
+    for sign, python in (("×", "*"), ("−", "-"), ("^", "**")):
+        equation = equation.replace(sign, python)
+    constants = {"bytes_per_GiB": 2**30, "seconds_per_hour": 3600, "bytes_per_MB": 10**6}
+    functions = {"least": min, "most": max, "ceil": math.ceil, "floor": math.floor, "round": round}
+    return float(eval(equation, {"__builtins__": {}}, values | constants | functions))  # noqa: S307 - made by us
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_every_equation_gives_its_figure(name: str) -> None:
+    figures = explain(plan(name), load())
+    assert len(figures) > 50
+    for figure in figures.values():
+        if figure.equation:
+            assert worked_out(figure) == pytest.approx(figure.result.value, rel=1e-9), figure
+        else:
+            assert figure.result.value in (0.0, 1.0), figure
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_plan_on_numbers_that_remember_is_the_same_plan(name: str) -> None:
+    again = recommend(remembering_workload(workload(name)), remembering_facts(load()))
+    assert again == plan(name)
+
+
+def test_the_read_demand_opens_down_to_a_published_fact() -> None:
+    figures = explain(plan("images"), load())
+    fed = figures["s3-standard.fed"]
+    assert fed.equation == "least(read_bytes_per_s / demand.read_bytes_per_s, 1)"
+    assert [given.figure for given in fed.inputs] == ["s3-standard.supply.read_bytes_per_s", "demand.read_bytes_per_s"]
+    latency = figures["s3-standard.supply.limits.request-latency"]
+    assert latency.equation.endswith("× workers_per_accelerator × requests_in_flight_per_worker / request_seconds")
+    time = figures["s3-standard.supply.request_seconds"]
+    # 30 ms + 100,000 bytes / 90 MB/s
+    assert (
+        time.equation == "first_byte_latency + demand.object_bytes / per_request_read"
+        or "request_bytes" in time.equation
+    )
+    assert time.result.value == pytest.approx(0.030 + 100_000 / 90e6)
+    first_byte = next(given for given in time.inputs if given.name == "first_byte_latency")
+    assert first_byte.fact is not None
+    assert first_byte.fact.id == "options.s3-standard.first_byte_latency"
+    assert first_byte.quantity == load().options["s3-standard"].known("first_byte_latency")
+    assert (first_byte.quantity.basis, first_byte.fact.as_of) == (
+        "published",
+        load().options["s3-standard"]["first_byte_latency"].as_of,
+    )
+
+
+def test_what_was_stated_is_an_input_without_a_fact() -> None:
+    size = explain(plan("images"), load())["demand.request_bytes"]
+    stated = {given.name: (given.quantity.value, given.quantity.basis, given.fact) for given in size.inputs}
+    assert size.equation == "dataset_bytes / objects"
+    assert stated == {"dataset_bytes": (5e12, "stated", None), "objects": (50_000_000, "stated", None)}
+
+
+def test_a_deciding_measurement_has_no_equation_and_the_share_rests_on_it() -> None:
+    record = Record(
+        "read",
+        6.5e9,
+        65_000,
+        object_bytes=100_000,
+        concurrency=512,
+        seconds=120.0,
+        nodes=8,
+        cache="cold",
+        sustained=True,
+        target="s3://bucket/",
+    )
+    measured = Measurement("gpufeed", "ok", (record,), "storage", conditions=Conditions(option="s3-standard"))
+    found = recommend(workload("images"), load(), measurement=measured)
+    figures = explain(found, load(), measurement=measured)
+    rate = figures["s3-standard.supply.read_bytes_per_s"]
+    assert (rate.equation, rate.inputs, rate.result.basis) == ("", (), "measured")
+    assert figures["s3-standard.fed"].inputs[0].figure == "s3-standard.supply.read_bytes_per_s"
+
+
+def test_a_scanned_prefix_is_said_to_be_measured() -> None:
+    profile = PrefixProfile("images/")
+    profile.add_many([f"images/{i}" for i in range(100)], [100_000] * 100)
+    found = recommend(workload("images"), load(), profile=profile)
+    size = explain(found, load(), profile=profile)["demand.object_bytes"]
+    assert (size.result.value, size.result.basis) == (100_000, "measured")
+
+
+def test_a_number_remembers_what_made_it_and_is_the_number() -> None:
+    kept = remembering_workload(replace(workload("images"), instances=3))
+    made = kept.instances * 2 + 0.5
+    assert made == 6.5
+    where_from = origin(made)
+    assert isinstance(where_from, Made)
+    assert (where_from.operation, where_from.operands) == ("+", (6, 0.5))
+    inner = origin(where_from.operands[0])
+    assert isinstance(inner, Made)
+    assert [origin(operand) for operand in inner.operands][1] is None
+    stated = origin(inner.operands[0])
+    assert isinstance(stated, Known)
+    assert (stated.name, stated.quantity) == ("instances", Quantity.exact(3))
+    assert origin(kept.instances * 1) is stated  # times one is the number itself
+    assert kept.instances * 0.0 == 0
+    assert origin(6.5) is None
+
+
+def test_the_least_of_several_remembers_all_it_was_chosen_among() -> None:
+    kept = remembering_facts(load())
+    slow = kept.options["s3-standard"].known("per_request_read")
+    fast = kept.options["s3-express-one-zone"].known("per_request_read")
+    for chosen, function in ((least(fast, slow), "least"), (most(fast, slow), "most")):
+        where_from = origin(chosen.value)
+        assert isinstance(where_from, Made)
+        assert (where_from.operation, where_from.operands) == (function, (fast.value, slow.value))
