@@ -80,6 +80,19 @@ def test_recommend_prints_the_keys_of_the_contract(workload: Path, capsys: pytes
     assert document["recommended"] == document["placements"]["training_reads"]["option"]
 
 
+def test_explain_adds_how_each_figure_comes_about(workload: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, document, _ = answer(capsys, "recommend", str(workload), "--json", "--explain")
+    steps = {step["id"]: step for step in document["steps"]}
+    asked = steps["demand.read_bytes_per_s"]
+    assert asked["result"] == document["demand"]["read_bytes_per_s"]
+    assert asked["equation"]
+    assert {"name", "figure", "fact", "value", "unit", "basis", "sources", "as_of", "note"} == asked["inputs"][0].keys()
+    assert main(["recommend", str(workload), "--explain"]) == 0
+    said = capsys.readouterr().out
+    assert "What would change the answer" in said
+    assert "Read rate the GPUs ask for: " in said
+
+
 def test_what_is_not_known_is_null(workload: Path, capsys: pytest.CaptureFixture[str]) -> None:
     workload.write_text(LEAST + 'preset = "video"\n', encoding="utf-8")
     _, document, _ = answer(capsys, "recommend", str(workload), "--json")

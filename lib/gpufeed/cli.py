@@ -87,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     recommend.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
     recommend.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
     recommend.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
+    recommend.add_argument("--explain", action="store_true", help=text("shell.option.explain"))
     recommend.set_defaults(command=_recommend)
 
     scan = commands.add_parser("scan", help=text("shell.scan"))
@@ -123,12 +124,13 @@ def _store_options(parser: argparse.ArgumentParser) -> None:
 
 def _recommend(arguments: argparse.Namespace) -> int:
     from gpufeed.model.advise import recommend
+    from gpufeed.model.explain import explain
     from gpufeed.model.flip import flip_points
     from gpufeed.model.measurement import Measurement
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
     from gpufeed.observe.documents import read_json, read_toml
-    from gpufeed.present import contract, plain
+    from gpufeed.present import contract, derivation, plain, words
 
     facts = load()
     workload = Workload.from_mapping(read_toml(arguments.workload), facts)
@@ -137,9 +139,18 @@ def _recommend(arguments: argparse.Namespace) -> int:
     plan = recommend(workload, facts, profile=profile, measurement=measurement)
     if arguments.json:
         flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
-        _print_json(contract.recommendation(plan, facts, flips, searched))
+        document = contract.recommendation(plan, facts, flips, searched)
+        if arguments.explain:
+            figures = explain(plan, facts, profile=profile, measurement=measurement)
+            document["steps"] = derivation.document(figures)
+        _print_json(document)
     else:
         _print_lines(plain.recommendation(plan))
+        if arguments.explain:
+            flips, _ = flip_points(plan, facts, profile=profile, measurement=measurement)
+            _print_lines([text("panel.flips"), *(words.flip_point(flip) for flip in flips)])
+            figures = explain(plan, facts, profile=profile, measurement=measurement)
+            _print_lines([text("panel.explain"), *derivation.lines(figures, facts)])
     return 0
 
 

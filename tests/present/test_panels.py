@@ -196,6 +196,19 @@ def test_what_would_change_the_answer_is_worked_out_only_when_it_is_opened(study
     assert panel.flips.found[0].trait.now == 32
 
 
+def test_how_each_number_comes_about_is_worked_out_only_when_it_is_opened(study: Study) -> None:
+    panel = ChoosePanel(study)
+    assert panel.figures.found is None
+    panel.figures.open()
+    assert panel.figures.wait(LONG_ENOUGH)
+    assert panel.figures.found is not None
+    assert panel.recommendation is not None
+    assert panel.figures.found["s3-standard.fed"].result == panel.recommendation.option("s3-standard").fed
+    page = shown(panel.figures.widget)
+    assert "<code>least(read_bytes_per_s / demand.read_bytes_per_s, 1)</code>" in page
+    assert "▲ assumed" in page
+
+
 def test_choose_sums_up_in_text_and_tables(study: Study) -> None:
     panel = ChoosePanel(study)
     summary = panel.summary()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import recommendation as said
 
@@ -256,6 +256,22 @@ def warning(it: said.Caveat) -> str:
 
 def step(line: said.Step) -> str:
     return text(f"step.{line.id}", result=quantity(line.result), equation=line.equation)
+
+
+def figure(name: str) -> str:
+    """What a figure of the plan is called; one that has no name of its own here keeps its id."""
+    said_as = catalogue(language())
+    *_, group, last = ("", *name.split("."))
+    if group == "limits":
+        return text("figure-of.limit", limit=limit(last))
+    if group.startswith("lines"):
+        return name
+    return said_as.get(f"figure.{name}", name)
+
+
+def basis(id_: str) -> str:
+    """Where a number comes from, by mark and word: published, measured, stated, assumed or derived."""
+    return text(f"basis.{id_}")
 
 
 def flip_point(point: said.FlipPoint) -> str:

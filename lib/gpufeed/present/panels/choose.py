@@ -9,12 +9,13 @@ import traitlets
 from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, Sensitivity, sensitivities
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.observe.runner import Control
-from gpufeed.present import charts, page, tables, words
+from gpufeed.present import charts, derivation, page, tables, words
 from gpufeed.present.page import Summary
 from gpufeed.present.panels.fields import Form, stated
 from gpufeed.present.panels.panel import Panel, html, row
@@ -37,6 +38,7 @@ class ChoosePanel(Panel):
         self.form = Form(self._facts, study.workload, self.refresh)
         self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
         self.flips = Section(text("panel.flips"), self._flips, flips_page, text("flip.searching"))
+        self.figures = Section(text("panel.explain"), self._figures, self._figures_page, text("explain.working"))
         self.children = [
             self.form.main(),
             self.form.more(),
@@ -44,6 +46,7 @@ class ChoosePanel(Panel):
             self._answer,
             row(self._supply, self._cost, align="flex-start"),
             self.flips.widget,
+            self.figures.widget,
             self._details,
         ]
         for picture in (self._supply, self._cost):
@@ -66,6 +69,7 @@ class ChoosePanel(Panel):
             self.study.workload, self.study.recommendation = workload, recommendation
             self.workload, self.recommendation = workload, recommendation
             self.flips.renew()
+            self.figures.renew()
 
     def _flips(self, control: Control) -> list[Sensitivity] | None:
         """What would change the plan that is shown; None when a newer plan has taken its place meanwhile."""
@@ -78,6 +82,16 @@ class ChoosePanel(Panel):
                 return None
             found.append(one)
         return found
+
+    def _figures(self, _: Control) -> dict[str, Figure] | None:
+        plan, study = self.recommendation, self.study
+        if plan is None:
+            return None
+        return explain(plan, self._facts, profile=study.profile, measurement=study.measurement)
+
+    def _figures_page(self, figures: dict[str, Figure]) -> str:
+        first = self.recommendation.recommended if self.recommendation else ""
+        return derivation.page(figures, self._facts, first)
 
     def summary(self) -> Summary:
         answer = summary(self.recommendation)
