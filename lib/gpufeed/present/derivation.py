@@ -166,6 +166,7 @@ _STYLE = """<style>
 .gpufeed li > details { display: inline-block; vertical-align: top; max-width: 100%; }
 .gpufeed details ul { margin: 2px 0; padding-left: 18px; }
 .gpufeed code { white-space: pre-wrap; overflow-wrap: anywhere; }
+.gpufeed .sources a { color: var(--jp-content-link-color, #0072B2); text-decoration: underline; }
 .gpufeed .leaf { margin: 3px 0 3px 4px; padding-left: 22px; }
 .gpufeed .basis { padding: 0 5px; border-radius: 3px; font-size: 12px; white-space: nowrap; border: 1px solid; }
 .gpufeed .basis.published { border-color: #0072B2; }
