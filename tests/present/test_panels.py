@@ -287,6 +287,18 @@ def test_inspect_says_what_is_wrong_and_works_again(
     assert panel.profile.objects == 4
 
 
+def test_a_scan_that_fails_leaves_the_one_before_as_it_was(study: Study, demo_environment: Demo) -> None:
+    panel = done(InspectPanel(study, "s3://gpufeed-sample/llm-tokens/", demo_environment.endpoint_url))
+    said = str(panel.summary())
+    panel.url.value = "s3://no-such-bucket-here/x"
+    done(panel)
+    assert isinstance(panel.error, GpufeedError)
+    panel.refresh()  # as after a change of the workload
+    assert str(panel.summary()) == said
+    assert study.profile is not None
+    assert study.profile.objects == 4
+
+
 def test_an_empty_prefix_is_said_and_not_drawn(study: Study, demo_environment: Demo) -> None:
     panel = done(InspectPanel(study, "s3://gpufeed-sample/nothing-here/", demo_environment.endpoint_url))
     assert "Nothing under this prefix" in shown(panel)
@@ -363,6 +375,31 @@ def test_a_probe_that_got_nothing_says_why(study: Study, demo_environment: Demo)
     assert panel.measurement is not None
     assert panel.measurement.status == "no-measurement"
     assert 'role="alert"' in shown(panel)
+
+
+def test_a_probe_that_got_nothing_takes_no_earlier_measurement_away(study: Study, demo_environment: Demo) -> None:
+    """Not from the study, and so not from the plan; the panel shows the failure above what was measured before."""
+    measured = Measurement(
+        "gpufeed", "ok", (Record("read", 5e8, concurrency=4, requests=100, sustained=True),), "storage"
+    )
+    study.measurement = measured
+    panel = done(MeasurePanel(study, "s3://gpufeed-sample/nothing-here/", demo_environment.endpoint_url))
+    assert panel.measurement is not None
+    assert panel.measurement.status == "no-measurement"
+    assert study.measurement is measured
+    assert Study.from_json(study.to_json(), facts.load()).measurement == measured
+    assert 'role="alert"' in shown(panel)
+    assert "Below stands the last one that did." in shown(panel)
+    assert "500 MB/s (4 Gbit/s)" in shown(panel)
+
+
+def test_less_than_one_gpu_is_said_as_a_share_of_one(study: Study) -> None:
+    """Each asks for 178.57 to 403.46 MB/s; 5 MB/s are 1.2 to 2.8 % of that."""
+    study.recommend(facts.load())
+    study.measurement = Measurement(
+        "gpufeed", "ok", (Record("read", 5e6, concurrency=4, requests=100, sustained=True),), "storage"
+    )
+    assert "This feeds not even one of 64 GPUs: 1.2–2.8 % of what one asks for." in shown(MeasurePanel(study))
 
 
 def test_files_that_are_no_measurement_are_refused(study: Study, tmp_path: Path) -> None:

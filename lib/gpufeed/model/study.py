@@ -33,8 +33,10 @@ class Study:
 
     @property
     def measurement(self) -> Measurement | None:
-        """The newest measurement, which is the one the plan looks at."""
-        return self.measurements[-1] if self.measurements else None
+        """The newest that read something, which is the one the plan looks at: a failed probe hides no earlier one."""
+        newest_first = self.measurements[::-1]
+        read = (measured for measured in newest_first if measured.read_bytes_per_s is not None)
+        return next(read, newest_first[0] if newest_first else None)
 
     @measurement.setter
     def measurement(self, newest: Measurement) -> None:

@@ -276,7 +276,7 @@ def findings(measurement: Measurement, demand: Demand | None) -> list[str]:
     rate = measurement.read_bytes_per_s
     each = demand.read_bytes_per_s_per_accelerator if demand else None
     if rate is not None and demand is not None and demand.read_bytes_per_s is not None and each is not None:
-        said.append(text("measure.feeds", fed=_gpus(gpus_fed(measurement, each)), of=words.count(demand.accelerators)))
+        said.append(_feeds(gpus_fed(measurement, each), words.count(demand.accelerators)))
         enough = concurrency_needed(measurement, demand.read_bytes_per_s.value)
         said.append(
             text("measure.not-fed") if enough is None else text("measure.fed-from", concurrency=words.count(enough))
@@ -289,11 +289,11 @@ def findings(measurement: Measurement, demand: Demand | None) -> list[str]:
     return said
 
 
-def _gpus(fed: Quantity | None) -> str:
-    if fed is None:
-        return text("present.unknown")
-    low, high = words.number(fed.low), words.number(fed.high)
-    return low if low == high else words.between(low, high)
+def _feeds(fed: Quantity | None, of: str) -> str:
+    if fed is not None and fed.high < 1.0:
+        return text("measure.feeds-not-one", share=words.quantity_range(fed.named("share")), of=of)
+    low, high = (text("present.unknown"),) * 2 if fed is None else (words.number(fed.low), words.number(fed.high))
+    return text("measure.feeds", fed=low if low == high else words.between(low, high), of=of)
 
 
 def series(points: Sequence[tuple[float, float]]) -> pd.DataFrame:

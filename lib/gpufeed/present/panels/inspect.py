@@ -72,10 +72,10 @@ class InspectPanel(WorkingPanel):
 
     def show(self, result: ScanResult) -> None:
         """Show a scan and keep it in the study; what was listed before a failure is kept."""
-        self.study.scan = result
         if not result.answered:
             self.error = result.failure
             return
+        self.study.scan = result
         self.study.profile = result.profile
         if self.study.workload is not None:
             self.study.recommend(self._facts)  # the verdict compares with what the GPUs ask for at these sizes

@@ -98,11 +98,13 @@ class MeasurePanel(WorkingPanel):
             page.alert(said[0]) if said else "",
             page.listed([*tables.findings(result, demand), *map(str, result.warnings)]),
         )
-        if result.read_bytes_per_s is None:
+        drawn = self.study.measurement
+        if drawn is None or drawn.read_bytes_per_s is None:
             self._picture.value = self._details.value = ""
             return
-        self._picture.value = charts.throughput(result, demand).image
-        self._details.value = page.block(page.heading(text("panel.sweep")), page.table(tables.sweep(result, demand)))
+        earlier = "" if drawn is result else page.paragraph(text("panel.measured-earlier"), "note")
+        self._picture.value = earlier + charts.throughput(drawn, demand).image
+        self._details.value = page.block(page.heading(text("panel.sweep")), page.table(tables.sweep(drawn, demand)))
 
     def save(self) -> Path:
         """Write the measurement to the file named in the panel."""
