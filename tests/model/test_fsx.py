@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
-from gpufeed.facts import load
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpufeed.facts import Facts, load
 from gpufeed.model.fsx import (
     GIB,
     Need,
     allowed_capacity,
     automatic_metadata_iops,
     cheapest,
+    configurations,
     configure,
-    is_allowed,
 )
 
 
@@ -35,7 +39,7 @@ def test_3_1_terabytes_need_4800_gib() -> None:  # case 046
     ],
 )
 def test_capacities_that_aws_accepts(name: str, gib: float, allowed: bool) -> None:  # case 046
-    assert is_allowed(load().fsx[name], gib) is allowed
+    assert (allowed_capacity(load().fsx[name], gib) == gib) is allowed
 
 
 def test_the_next_capacity_after_a_refused_one_is_named() -> None:  # case 046
@@ -110,3 +114,184 @@ def test_among_unpriced_types_of_one_capacity_ssd_comes_first() -> None:
     found = cheapest(Need(36_000.0 * GIB), "cn-north-1", load())
     assert found is not None
     assert (found.capacity_gib, found.settings["storage_type"]) == (36_000, "SSD")
+
+
+# ---- side by side ----------------------------------------------------------------------------------------------------
+
+
+def test_every_type_that_would_do_stands_beside_the_others_cheapest_first_and_unpriced_apart() -> None:
+    found = configurations(Need(3.1e12, read_bytes_per_s=1e9), "us-east-1", load())
+    # 3.1 TB are 2,887 GiB.  1 GB/s asks for 8,000 GiB at 125 MB/s per TiB, 4,000 at 250, 2,000 at 500, 1,000 at 1,000.
+    assert [(one.name, one.capacity_gib, one.size_set_by, round(one.per_month.value)) for one in found.priced] == [
+        ("PERSISTENT_2-SSD-125", 9600, "read", 1392),  # × 0.145
+        ("PERSISTENT_2-SSD-1000", 4800, "data", 2880),  # × 0.600
+    ]
+    assert [(one.name, one.capacity_gib) for one in found.unpriced] == [
+        ("PERSISTENT_2-SSD-250", 4800),
+        ("PERSISTENT_2-SSD-500", 4800),
+        ("PERSISTENT_1-SSD-200", 7200),  # 5,000
+        ("PERSISTENT_1-SSD-100", 12_000),  # 10,000
+        ("PERSISTENT_1-SSD-50", 21_600),  # 20,000
+        ("PERSISTENT_1-HDD-40", 25_200),  # 25,000 in steps of 1,800
+        ("PERSISTENT_1-HDD-12", 84_000),  # 83,333 in steps of 6,000
+    ]
+    assert found.lacking == ()
+    assert not found.types_confirmed
+
+
+def test_a_type_that_is_out_says_why() -> None:
+    out = {
+        one.name: [reason.id for reason in one.reasons]
+        for one in configurations(Need(1e12, random_reads=True), "us-east-1", load()).ruled_out
+    }
+    assert out == {
+        "SCRATCH_1": ["fsx-no-s3-link", "fsx-not-replicated"],
+        "SCRATCH_2": ["fsx-not-replicated"],
+        "PERSISTENT_1-HDD-12": ["fsx-disks-for-random-reads"],
+        "PERSISTENT_1-HDD-40": ["fsx-disks-for-random-reads"],
+        "INTELLIGENT_TIERING": ["fsx-no-s3-link"],
+    }
+
+
+def test_in_china_persistent_1_remains_on_ssd_and_hdd_and_none_is_priced() -> None:
+    found = configurations(Need(1e12), "cn-northwest-1", load())
+    assert {one.name for one in found.all} == {
+        "PERSISTENT_1-SSD-50", "PERSISTENT_1-SSD-100", "PERSISTENT_1-SSD-200",
+        "PERSISTENT_1-HDD-12", "PERSISTENT_1-HDD-40",
+    }  # fmt: skip
+    assert found.priced == () and found.types_confirmed
+    # Of equal capacity: the lowest throughput first, which AWS does not charge more for.
+    assert [one.name for one in found.unpriced[:3]] == [
+        "PERSISTENT_1-SSD-50", "PERSISTENT_1-SSD-100", "PERSISTENT_1-SSD-200",
+    ]  # fmt: skip
+    assert "fsx-not-in-region" in [r.id for one in found.ruled_out for r in one.reasons if one.name == "SCRATCH_2"]
+
+
+def test_disks_are_offered_for_reads_that_stream() -> None:
+    names = {one.name for one in configurations(Need(1e12), "us-east-1", load()).all}
+    assert "PERSISTENT_1-HDD-40" in names
+
+
+def test_the_cheapest_counts_the_metadata_iops_that_have_to_be_ordered() -> None:
+    # 46,000 GiB of data, 48,000 opens/s = 24,000 IOPS: 45,600 GiB is too small, 48,000 GiB brings 24,000 along.
+    found = cheapest(Need(46_000.0 * GIB, opens_per_s=48_000), "us-east-1", load())
+    assert found is not None
+    assert (found.name, found.capacity_gib, found.size_set_by) == ("PERSISTENT_2-SSD-125", 48_000, "data")
+    # 45,000 GiB fit into 45,600, which bring 12,000; the other 12,000 cost 660 USD, the 2,400 GiB with them 348 USD.
+    found = cheapest(Need(45_000.0 * GIB, opens_per_s=48_000), "us-east-1", load())
+    assert found is not None
+    assert (found.capacity_gib, found.size_set_by, found.settings["metadata_iops"]) == (48_000, "metadata", 24_000)
+    assert found.per_month is not None and found.per_month.value == pytest.approx(48_000 * 0.145)
+    # At 4,800 GiB the 6,000 more cost 330 USD, 12,000 GiB instead 1,044 USD: the IOPS are ordered.
+    found = cheapest(Need(4000.0 * GIB, opens_per_s=24_000), "us-east-1", load())
+    assert found is not None and found.storage_per_month is not None and found.metadata_per_month is not None
+    assert (found.capacity_gib, found.settings["metadata_iops"]) == (4800, 12_000)
+    assert (found.storage_per_month.value, found.metadata_per_month.value) == (pytest.approx(696), pytest.approx(330))
+
+
+def test_ordered_metadata_iops_without_a_price_leave_the_whole_unpriced() -> None:
+    # us-west-2 has a price for 250 MB/s per TiB, none for metadata IOPS.
+    assert configure("PERSISTENT_2-SSD-250", 1200, "us-west-2", load(), Need(0)).per_month is not None
+    assert configure("PERSISTENT_2-SSD-250", 1200, "us-west-2", load(), Need(0, opens_per_s=9000)).per_month is None
+
+
+def test_more_opens_than_any_type_reaches_are_said_and_the_nearest_comes_first() -> None:
+    need = Need(1e12, opens_per_s=500_000)  # 192,000 IOPS open 384,000 files/s
+    found = configurations(need, "us-east-1", load())
+    assert (found.priced, found.unpriced) == ((), ())
+    assert {reason.id for one in found.lacking for reason in one.lacks} == {"fsx-opens-not-reached"}
+    assert cheapest(need, "us-east-1", load()) == found.all[0]
+    assert found.all[0].settings["metadata_iops"] == 192_000
+
+
+def test_where_clients_use_efa_each_type_stands_there_with_it_and_apart_without() -> None:
+    found = configurations(Need(1e12, read_bytes_per_s=13e9, efa=True), "us-east-1", load())
+    assert [(one.name, one.capacity_gib, one.efa) for one in found.priced] == [
+        ("PERSISTENT_2-SSD-1000", 14_400, True),  # 3 × 4,800 × 0.6 = 8,640 USD
+        ("PERSISTENT_2-SSD-125", 115_200, True),  # 3 × 38,400 × 0.145 = 16,704 USD
+    ]
+    assert [(one.name, one.capacity_gib, one.efa) for one in found.lacking[:1]] == [
+        ("PERSISTENT_2-SSD-1000", 14_400, False)  # 13,000 in steps of 2,400
+    ]
+    assert {reason.id for one in found.lacking for reason in one.lacks} == {"fsx-without-efa"}
+
+
+# ---- what always holds -----------------------------------------------------------------------------------------------
+
+SIZES = st.floats(0, 2e15)
+RATES = st.floats(0, 2e11)
+NEEDS = st.builds(Need, SIZES, RATES, RATES, st.floats(0, 380_000), st.booleans(), st.booleans())
+REGIONS = st.sampled_from(["us-east-1", "us-west-2", "cn-north-1", "eu-west-1"])
+
+
+def larger(need: Need, more: Need) -> Need:
+    return Need(
+        need.holds_bytes + more.holds_bytes,
+        need.read_bytes_per_s + more.read_bytes_per_s,
+        need.write_bytes_per_s + more.write_bytes_per_s,
+        need.opens_per_s + more.opens_per_s,
+        need.efa,
+        need.random_reads,
+    )
+
+
+@given(NEEDS, REGIONS)
+def test_the_cheapest_is_the_first_of_all(need: Need, region: str) -> None:
+    found = configurations(need, region, load())
+    assert cheapest(need, region, load()) == found.all[0]
+    prices = [one.per_month.value for one in found.priced if one.per_month]
+    assert prices == sorted(prices)
+
+
+@given(NEEDS, REGIONS)
+def test_what_is_offered_meets_the_need_at_a_capacity_that_aws_accepts(need: Need, region: str) -> None:
+    found = configurations(need, region, load())
+    for one in (*found.priced, *found.unpriced):
+        section = load().fsx[one.name]
+        step = section.quantity("efa_capacity_step")
+        assert one.capacity_gib >= need.holds_bytes / GIB
+        assert one.read_bytes_per_s.value >= need.read_bytes_per_s * (1 - 1e-9)
+        assert one.write_bytes_per_s.value >= need.write_bytes_per_s * (1 - 1e-9)
+        assert one.opens_per_s.value >= need.opens_per_s
+        if one.efa and step is not None:
+            assert one.capacity_gib % (step.value / GIB) == 0
+        else:
+            assert one.capacity_gib == allowed_capacity(section, one.capacity_gib)
+
+
+@given(NEEDS, NEEDS, REGIONS)
+def test_a_larger_need_never_picks_a_smaller_file_system(need: Need, more: Need, region: str) -> None:
+    """Type by type never fewer GiB or IOPS, and over all types never a lower price.
+
+    Over all types the GiB alone may fall: a faster type reaches a higher rate with less of them, at a higher price.
+    """
+    before, after = (
+        {(one.name, one.efa): one for one in configurations(n, region, load()).all} for n in (need, larger(need, more))
+    )
+    assert before.keys() == after.keys()
+    for key, one in before.items():
+        assert after[key].capacity_gib >= one.capacity_gib
+        assert after[key].opens_per_s.value >= min(one.opens_per_s.value, need.opens_per_s)
+    small, large = (configurations(n, region, load()).priced for n in (need, larger(need, more)))
+    if small and large:
+        assert large[0].per_month is not None and small[0].per_month is not None
+        assert large[0].per_month.value >= small[0].per_month.value * (1 - 1e-9)
+
+
+@given(NEEDS)
+def test_doubling_prices_doubles_cost_and_changes_no_choice(need: Need) -> None:
+    facts = load()
+    twice = with_prices(facts, 2.0)
+    once, doubled = configurations(need, "us-east-1", facts), configurations(need, "us-east-1", twice)
+    assert [one.settings for one in once.all] == [one.settings for one in doubled.all]
+    for one, other in zip(once.priced, doubled.priced, strict=True):
+        assert one.per_month is not None and other.per_month is not None
+        assert other.per_month.value == pytest.approx(2 * one.per_month.value)
+
+
+def with_prices(facts: Facts, factor: float) -> Facts:
+    bands = {
+        key: tuple(replace(row, quantity=row.quantity and row.quantity * factor) for row in rows)
+        for key, rows in facts._bands.items()
+    }
+    return replace(facts, _bands=bands)

@@ -1,15 +1,17 @@
-"""Sizing FSx for Lustre: the configuration that meets a need at the least price."""
+"""Sizing FSx for Lustre: every configuration that meets a need, side by side, cheapest first."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
 
 GIB = 2**30
@@ -19,8 +21,35 @@ GIB_PER_BILLED_TIB = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class Need:
+    """What a file system has to hold and to move.  Bytes, bytes/s, opens/s."""
+
+    holds_bytes: float
+    read_bytes_per_s: float = 0.0
+    write_bytes_per_s: float = 0.0
+    opens_per_s: float = 0.0
+    efa: bool = False  # the clients can use it, and the rates are those AWS recommends it for
+    random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
+
+
+class Order(NamedTuple):
+    """What one asks AWS for.  ``ordered_iops`` are the metadata IOPS on top of what comes with the capacity."""
+
+    name: str
+    capacity_gib: float
+    metadata_iops: float
+    ordered_iops: float
+    efa: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
-    """One file system one could order.  Rates in bytes/s; ``per_month`` None means "not priced"."""
+    """One file system one could order.  Rates in bytes/s.
+
+    A price per month is None where it is "not priced"; ``metadata_per_month`` is 0 where no IOPS are ordered.
+    ``asked_gib`` says how much capacity each part of the need asks for, and ``size_set_by`` which of them decided:
+    "data", "read", "write", "metadata" or the type's "minimum".  ``lacks`` says what keeps it from meeting the need.
+    """
 
     name: str
     settings: Mapping[str, Any]
@@ -30,7 +59,178 @@ class Configuration:
     opens_per_s: Quantity
     first_byte_latency: Quantity
     efa: bool
+    storage_per_month: Quantity | None
+    metadata_per_month: Quantity | None
     per_month: Quantity | None
+    asked_gib: Mapping[str, float]
+    size_set_by: str
+    lacks: tuple[Reason, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuledOut:
+    """A type that cannot be used here, whatever its size."""
+
+    name: str
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configurations:
+    """All types side by side.
+
+    ``priced`` cheapest first; ``unpriced`` smallest first, never ranked among the priced; ``lacking`` hold the data and
+    bring the rates, but lack something else.  ``types_confirmed``: a source says which types this Region has.
+    """
+
+    priced: tuple[Configuration, ...]
+    unpriced: tuple[Configuration, ...]
+    lacking: tuple[Configuration, ...]
+    ruled_out: tuple[RuledOut, ...]
+    types_confirmed: bool
+
+    @property
+    def all(self) -> tuple[Configuration, ...]:
+        """In the order in which they would be chosen."""
+        return (*self.priced, *self.unpriced, *self.lacking)
+
+
+def configurations(need: Need, region: str, facts: Facts) -> Configurations:
+    """Deployment type × MB/s per TiB × EFA, each at the least capacity and metadata IOPS that meet the need."""
+    found = [configured(order, region, facts, need) for order in _orders(need, region, facts)]
+    meets = [one for one in found if not one.lacks]
+    disqualified = ((name, disqualifiers(name, need, region, facts)) for name in facts.fsx)
+    return Configurations(
+        priced=tuple(one for one in meets if one.per_month is not None),
+        unpriced=tuple(one for one in meets if one.per_month is None),
+        lacking=tuple(one for one in found if one.lacks),
+        ruled_out=tuple(RuledOut(name, reasons) for name, reasons in disqualified if reasons),
+        types_confirmed=allowed_types(region, facts) is not None,
+    )
+
+
+def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
+    """The head of :func:`configurations`, without working out the others; None: the Region has no type that would do.
+
+    The least price; among unpriced ones the smallest; where all lack something (no type reaches the opens/s), the one
+    that lacks least: the supply then says that metadata operations bind.
+    """
+    orders = _orders(need, region, facts)
+    return configured(orders[0], region, facts, need) if orders else None
+
+
+# ---- which types, and what keeps one out -----------------------------------------------------------------------------
+
+
+def allowed_types(region: str, facts: Facts) -> tuple[str, ...] | None:
+    """Deployment types of a Region; None where no source says which (and where the Region has no entry here)."""
+    return facts.regions[region].get_value("fsx_deployment_types") if region in facts.regions else None
+
+
+def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Reason, ...]:
+    """Why a type cannot be used.
+
+    The data set lives in S3, so it has to link there; checkpoints have no second copy, so it has to be replicated.
+    """
+    section, types = facts.fsx[name], allowed_types(region, facts)
+    found = []
+    if types is not None and section.get_value("deployment_type") not in types:
+        found.append(Reason("fsx-not-in-region", {"region": region}, "fsx-china"))
+    if not section.get_value("s3_link"):
+        found.append(Reason("fsx-no-s3-link", {}, section["s3_link"].sources[0]))
+    if not section.get_value("replicated"):
+        found.append(Reason("fsx-not-replicated", {}, section["replicated"].sources[0]))
+    if need.random_reads and section.get_value("storage_type") == "HDD":
+        found.append(Reason("fsx-disks-for-random-reads", {}, "fsx-ssd-storage"))
+    return tuple(found)
+
+
+def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
+    """One order per type and EFA setting that is not ruled out, the one to choose first.
+
+    What lacks less, then what is priced, then the cheaper (unpriced: the smaller) comes first.  Disks are the last of
+    equals: reading at random from them is slower than their streaming rate says.
+    """
+    granted, wanted = _granted_iops(facts), _iops_for(need.opens_per_s, facts)
+    found: list[tuple[tuple[float, ...], Order]] = []
+    for name, section in facts.fsx.items():
+        if disqualifiers(name, need, region, facts):
+            continue
+        a_gib, an_iops = facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
+        settable = bool(section.get_value("metadata_configuration"))
+        disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
+        for efa in (False, True) if need.efa and section.get_value("efa") else (False,):
+            least = capacity_for(section, need, efa=efa)
+            pays = settable and a_gib is not None and an_iops is not None
+            larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
+            for capacity in (least, *larger):
+                iops, ordered = _metadata_iops(capacity, wanted, granted, facts, settable=settable)
+                price = None
+                if a_gib is not None and (an_iops is not None or not ordered):
+                    price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
+                lacks = (need.efa and not efa) + (iops < wanted)
+                amount = capacity if price is None else price
+                rank = (lacks, price is None, amount, disks, per_tib, capacity, efa)
+                found.append((rank, Order(name, capacity, iops, ordered, efa)))
+    chosen: dict[tuple[str, bool], Order] = {}
+    for _, order in sorted(found):
+        chosen.setdefault((order.name, order.efa), order)
+    return list(chosen.values())
+
+
+def lacking(order: Order, need: Need, facts: Facts) -> tuple[Reason, ...]:
+    """What an order lacks although it holds the data and brings the rates."""
+    found = []
+    if need.efa and not order.efa:
+        found.append(Reason("fsx-without-efa", {}, "fsx-efa"))
+    opens = _opens_per_s(order, facts)
+    if opens.value < need.opens_per_s:
+        needs = Quantity.exact(need.opens_per_s, "opens/s")
+        found.append(Reason("fsx-opens-not-reached", {"gives": opens, "needs": needs}, "fsx-performance"))
+    return tuple(found)
+
+
+# ---- how large -------------------------------------------------------------------------------------------------------
+
+
+def _with_more_iops(
+    section: Section, above_gib: float, wanted: float, granted: _Granted, *, efa: bool
+) -> Iterator[float]:
+    """Larger capacities [GiB] that bring more metadata IOPS with them, up to the first that brings all that is wanted.
+
+    At 45,600 GiB another 12,000 IOPS can cost more than the 2,400 GiB with which they come.
+    """
+    reached = _included(above_gib, granted)
+    for capacity, iops in granted:
+        if capacity > above_gib and reached < wanted:
+            reached = iops
+            yield _accepted(section, capacity, efa=efa)
+
+
+def capacity_for(section: Section, need: Need, *, efa: bool = False) -> float:
+    """The least allowed StorageCapacity [GiB] that holds the data and brings the rates."""
+    return _accepted(section, max(asked_gib(section, need).values()), efa=efa)
+
+
+def _accepted(section: Section, gib: float, *, efa: bool) -> float:
+    step = section.quantity("efa_capacity_step") if efa else None
+    if step is not None:
+        return max(1, math.ceil(gib / (step.value / GIB))) * step.value / GIB
+    return allowed_capacity(section, gib)
+
+
+def asked_gib(section: Section, need: Need) -> dict[str, float]:
+    """GiB that each part of the need asks for by itself."""
+    return {
+        "data": need.holds_bytes / GIB,
+        "read": _capacity_at(need.read_bytes_per_s, section.known("disk_read_baseline")),
+        "write": _capacity_at(need.write_bytes_per_s, section.known("disk_write_baseline")),
+    }
+
+
+def _capacity_at(bytes_per_s: float, per_tib: Quantity) -> float:
+    """GiB that bring this rate: the inverse of :func:`throughput`."""
+    return bytes_per_s / MB / per_tib.value * GIB_PER_BILLED_TIB
 
 
 def allowed_capacity(section: Section, need_gib: float) -> float:
@@ -46,14 +246,27 @@ def allowed_capacity(section: Section, need_gib: float) -> float:
     return math.ceil(need_gib / step) * step
 
 
-def is_allowed(section: Section, capacity_gib: float) -> bool:
-    """Whether AWS accepts exactly this StorageCapacity [GiB]."""
-    return allowed_capacity(section, capacity_gib) == capacity_gib
-
-
 def throughput(capacity_gib: float, per_tib: Quantity) -> Quantity:
     """bytes/s of a file system: GiB / 1000 × MB/s per TiB × 10^6.  References: fsx-ssd-storage."""
     return (per_tib * (capacity_gib / GIB_PER_BILLED_TIB * MB)).named("bytes/s")
+
+
+def disk_rate(section: Section, capacity_gib: float, direction: str) -> Quantity:
+    """bytes/s from or to disk ("read", "write").
+
+    The middle is the disk's baseline, the high end its burst: a data set that is streamed for hours lives on the
+    baseline.
+    """
+    baseline = section.known(f"disk_{direction}_baseline")
+    burst = section.quantity(f"disk_{direction}_burst") or baseline
+    sources = baseline.sources | burst.sources
+    return throughput(capacity_gib, Quantity(baseline.low, baseline.value, burst.high, "", baseline.basis, sources))
+
+
+# ---- metadata --------------------------------------------------------------------------------------------------------
+
+#: (from this capacity in GiB, metadata IOPS), ascending.
+_Granted = tuple[tuple[float, float], ...]
 
 
 def automatic_metadata_iops(capacity_gib: float, facts: Facts) -> float:
@@ -61,130 +274,106 @@ def automatic_metadata_iops(capacity_gib: float, facts: Facts) -> float:
 
     References: fsx-performance.
     """
+    return _included(capacity_gib, _granted_iops(facts))
+
+
+def _granted_iops(facts: Facts) -> _Granted:
     chosen = facts.options[FSX]
     step = chosen.known("metadata_iops_automatic_large_step").value / GIB
-    if capacity_gib >= 2 * step:
-        return chosen.known("metadata_iops_automatic_large").value * math.floor(capacity_gib / step)
-    granted = 0.0
-    for from_gib, iops in chosen["metadata_iops_automatic"].value:
-        if capacity_gib >= from_gib:
-            granted = float(iops)
-    return granted
+    each, most = chosen.known("metadata_iops_automatic_large").value, chosen.get_value("metadata_iops_steps")[-1]
+    large = [(step * n, each * n) for n in range(2, int(most / each) + 1)]
+    return (*map(tuple, chosen.get_value("metadata_iops_automatic")), *large)
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """What a file system has to hold and to move.  Bytes, bytes/s, opens/s."""
-
-    holds_bytes: float
-    read_bytes_per_s: float = 0.0
-    write_bytes_per_s: float = 0.0
-    opens_per_s: float = 0.0
-    efa: bool = False  # the clients can use it
-
-
-def configure(name: str, capacity_gib: float, region: str, facts: Facts, need: Need) -> Configuration:
-    """The file system of one type at one capacity, with what it gives and what it costs per month.
-
-    The middle of a rate is the disk's baseline, the high end its burst: a dataset that is streamed for hours lives on
-    the baseline.
-    """
-    section = facts.fsx[name]
-
-    def rate(direction: str) -> Quantity:
-        baseline = section.known(f"disk_{direction}_baseline")
-        burst = section.quantity(f"disk_{direction}_burst") or baseline
-        sources = baseline.sources | burst.sources
-        per_tib = Quantity(baseline.low, baseline.value, burst.high, "", baseline.basis, sources)
-        return throughput(capacity_gib, per_tib)
-
-    iops, ordered = metadata_iops(section, capacity_gib, need.opens_per_s, facts)
-    settings: dict[str, Any] = {
-        "deployment_type": section.get_value("deployment_type"),
-        "storage_type": section.get_value("storage_type"),
-        "storage_capacity_gib": int(capacity_gib),
-        "throughput_mb_per_s_per_tib": section.known("per_unit_throughput").value,
-    }
-    if section.get_value("metadata_configuration"):
-        settings["metadata_iops"] = int(iops)
-    efa = need.efa and bool(section.get_value("efa"))
-    if efa:
-        settings["efa"] = True
-    return Configuration(
-        name=name,
-        settings=settings,
-        capacity_gib=capacity_gib,
-        read_bytes_per_s=rate("read"),
-        write_bytes_per_s=rate("write"),
-        opens_per_s=(facts.options[FSX].known("file_opens_per_iops") * iops).named("requests/s"),
-        first_byte_latency=section.known("first_byte_latency"),
-        efa=efa,
-        per_month=_per_month(name, capacity_gib, ordered, region, facts),
-    )
-
-
-def _per_month(name: str, capacity_gib: float, ordered_iops: float, region: str, facts: Facts) -> Quantity | None:
-    storage = facts.price(FSX, "storage", region, name)
-    iops = facts.price(FSX, "metadata-iops", region, name)
-    if storage is None or (ordered_iops and iops is None):
-        return None
-    total = storage * capacity_gib
-    if ordered_iops and iops is not None:
-        total = total + iops * ordered_iops
-    return total.named("per month")
-
-
-def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
-    """The file system that meets the need at the least price; among unpriced ones, the smallest; None: region has none.
-
-    Left out: types that cannot link to S3 (the data set lives there), that are not replicated (checkpoints would have
-    no second copy), or that the region does not have.  A type that cannot reach the opens/s is still offered, since
-    none may: the supply then says that metadata operations bind.
-    """
-    # A Region without an entry here has no known restriction, and no prices either.
-    allowed_types = facts.regions[region].get_value("fsx_deployment_types") if region in facts.regions else None
-    found: list[tuple[bool, float, bool, str, float]] = []
-    for name, section in facts.fsx.items():
-        if not section.get_value("s3_link") or not section.get_value("replicated"):
-            continue
-        if allowed_types is not None and section.get_value("deployment_type") not in allowed_types:
-            continue
-        capacity = capacity_for(section, need)
-        price = facts.price(FSX, "storage", region, name)
-        amount = capacity * (1.0 if price is None else price.value)
-        # Disks are the last of equals: reading at random from them is slower than their streaming rate says.
-        found.append((price is None, amount, section.get_value("storage_type") == "HDD", name, capacity))
-    if not found:
-        return None
-    *_, name, capacity = min(found)
-    return configure(name, capacity, region, facts, need)
-
-
-def capacity_for(section: Section, need: Need) -> float:
-    """The least allowed StorageCapacity [GiB] that holds the data and brings the rates."""
-    gib = max(
-        need.holds_bytes / GIB,
-        _capacity_at(need.read_bytes_per_s, section.known("disk_read_baseline")),
-        _capacity_at(need.write_bytes_per_s, section.known("disk_write_baseline")),
-    )
-    step = section.quantity("efa_capacity_step")
-    if need.efa and step is not None:
-        return math.ceil(gib / (step.value / GIB)) * step.value / GIB
-    return allowed_capacity(section, gib)
-
-
-def _capacity_at(bytes_per_s: float, per_tib: Quantity) -> float:
-    """GiB that bring this rate: the inverse of :func:`throughput`."""
-    return bytes_per_s / MB / per_tib.value * GIB_PER_BILLED_TIB
+def _included(capacity_gib: float, granted: _Granted) -> float:
+    reached = bisect_right(granted, (capacity_gib, math.inf))
+    return float(granted[reached - 1][1]) if reached else 0.0
 
 
 def metadata_iops(section: Section, capacity_gib: float, opens_per_s: float, facts: Facts) -> tuple[float, float]:
     """(metadata IOPS, those of them that are ordered on top of what comes with the capacity)."""
-    steps = facts.options[FSX].get_value("metadata_iops_steps")
-    included = min(automatic_metadata_iops(capacity_gib, facts), float(steps[-1]))
-    if not section.get_value("metadata_configuration"):
+    settable, wanted = bool(section.get_value("metadata_configuration")), _iops_for(opens_per_s, facts)
+    return _metadata_iops(capacity_gib, wanted, _granted_iops(facts), facts, settable=settable)
+
+
+def _metadata_iops(
+    capacity_gib: float, wanted: float, granted: _Granted, facts: Facts, *, settable: bool
+) -> tuple[float, float]:
+    included = _included(capacity_gib, granted)
+    if not settable or included >= wanted:
         return included, 0.0
-    chosen = facts.options[FSX]
-    wanted = opens_per_s / chosen.known("file_opens_per_iops").value
-    enough = next((float(step) for step in steps if step >= wanted), float(steps[-1]))
+    steps = facts.options[FSX].get_value("metadata_iops_steps")
+    enough = float(next((step for step in steps if step >= wanted), steps[-1]))
     return max(included, enough), max(0.0, enough - included)
+
+
+def _iops_for(opens_per_s: float, facts: Facts) -> float:
+    return opens_per_s / facts.options[FSX].known("file_opens_per_iops").value
+
+
+def _opens_per_s(order: Order, facts: Facts) -> Quantity:
+    """Files opened per second.  For types without a metadata configuration AWS publishes no rate: assumed the same."""
+    opens = (facts.options[FSX].known("file_opens_per_iops") * order.metadata_iops).named("opens/s")
+    if facts.fsx[order.name].get_value("metadata_configuration"):
+        return opens
+    return opens._replace(basis="assumed")
+
+
+# ---- one configuration, with its price -------------------------------------------------------------------------------
+
+
+def configure(name: str, capacity_gib: float, region: str, facts: Facts, need: Need) -> Configuration:
+    """The file system of one type at one capacity, over EFA where the need and the type can."""
+    efa = need.efa and bool(facts.fsx[name].get_value("efa"))
+    iops, ordered = metadata_iops(facts.fsx[name], capacity_gib, need.opens_per_s, facts)
+    return configured(Order(name, capacity_gib, iops, ordered, efa), region, facts, need)
+
+
+def configured(order: Order, region: str, facts: Facts, need: Need) -> Configuration:
+    """What an order gives, what set its size, and what it costs per month."""
+    section = facts.fsx[order.name]
+    settings: dict[str, Any] = {
+        "deployment_type": section.get_value("deployment_type"),
+        "storage_type": section.get_value("storage_type"),
+        "storage_capacity_gib": int(order.capacity_gib),
+        "throughput_mb_per_s_per_tib": section.known("per_unit_throughput").value,
+    }
+    if section.get_value("metadata_configuration"):
+        settings["metadata_iops"] = int(order.metadata_iops)
+    if order.efa:
+        settings["efa"] = True
+    storage, metadata = prices(order, region, facts)
+    asked = asked_gib(section, need)
+    return Configuration(
+        name=order.name,
+        settings=settings,
+        capacity_gib=order.capacity_gib,
+        read_bytes_per_s=disk_rate(section, order.capacity_gib, "read"),
+        write_bytes_per_s=disk_rate(section, order.capacity_gib, "write"),
+        opens_per_s=_opens_per_s(order, facts),
+        first_byte_latency=section.known("first_byte_latency"),
+        efa=order.efa,
+        storage_per_month=storage,
+        metadata_per_month=metadata,
+        per_month=None if storage is None or metadata is None else (storage + metadata).named("per month"),
+        asked_gib=asked,
+        size_set_by=_size_set_by(order, asked, capacity_for(section, need, efa=order.efa), section),
+        lacks=lacking(order, need, facts),
+    )
+
+
+def _size_set_by(order: Order, asked: Mapping[str, float], least_gib: float, section: Section) -> str:
+    if order.capacity_gib > least_gib:
+        return "metadata"
+    smallest = _accepted(section, 0.0, efa=order.efa)
+    return "minimum" if order.capacity_gib == smallest else max(asked, key=asked.__getitem__)
+
+
+def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+    """(storage, ordered metadata IOPS) per month."""
+    storage = facts.price(FSX, "storage", region, order.name)
+    metadata: Quantity | None = Quantity(0.0, 0.0, 0.0, "per month")
+    if order.ordered_iops:
+        each = facts.price(FSX, "metadata-iops", region, order.name)
+        metadata = None if each is None else (each * order.ordered_iops).named("per month")
+    return None if storage is None else (storage * order.capacity_gib).named("per month"), metadata

@@ -10,6 +10,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint, formulas, fsx
 from gpufeed.model.cost import cost
+from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
@@ -43,29 +44,7 @@ def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswe
 
 def _configuration(job: Job) -> fsx.Configuration | None:
     """The cheapest file system that holds the data and meets the demand; None where the region has none."""
-    asked = job.demand
-    opens = asked.read_requests_per_s if job.load.opens_an_object else None
-    read = max(_value(asked.read_bytes_per_s), _value(asked.restore_bytes_per_s))
-    write = _value(asked.checkpoint_write_bytes_per_s)
-    need = fsx.Need(
-        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
-        read_bytes_per_s=read,
-        write_bytes_per_s=write,
-        opens_per_s=_value(opens),
-        efa=job.load.efa_network is not None and max(read, write) > job.facts.options[FSX].known("efa_above").value,
-    )
-    return fsx.cheapest(need, job.region, job.facts)
-
-
-def _value(asked: Quantity | None) -> float:
-    """What a file system is sized for: nothing where the demand is not known."""
-    return 0.0 if asked is None else asked.value
-
-
-def _checkpoints_bytes(job: Job) -> float:
-    """Room for checkpoints beside the data: the last good one stays while the next is written."""
-    size = job.demand.checkpoint_bytes
-    return 0.0 if size is None else size.value * job.facts.model.known("checkpoints_kept").value
+    return fsx.cheapest(need_of(job), job.region, job.facts)
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:

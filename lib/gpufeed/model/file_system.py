@@ -1,0 +1,388 @@
+"""The file system a job needs, and whether one that exists is enough: what it has, what is short, what to change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import fsx
+from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
+from gpufeed.model.job import Job, currency_of, job_of
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Reason
+from gpufeed.model.rules import FSX
+from gpufeed.model.workload import Workload
+
+INTELLIGENT_TIERING = "INTELLIGENT_TIERING"
+AUTOMATIC = "AUTOMATIC"  # metadata IOPS that come with the capacity
+
+
+# ---- what a job needs ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A job's need and every file system that would do."""
+
+    need: Need
+    region: str
+    currency: str
+    found: Configurations
+
+
+def sized(workload: Workload, facts: Facts, profile: PrefixProfile | None = None) -> Sized:
+    """Every file system that would do for a workload, side by side."""
+    job, _ = job_of(workload, facts, profile)
+    need = need_of(job)
+    return Sized(need, job.region, currency_of(job.region, facts), fsx.configurations(need, job.region, facts))
+
+
+def need_of(job: Job) -> Need:
+    """What a file system has to hold and to move for this job; nothing where a demand is not known.
+
+    It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
+    data.
+    """
+    asked, load, facts = job.demand, job.load, job.facts
+    read = max(_value(asked.read_bytes_per_s), _value(asked.restore_bytes_per_s))
+    write = _value(asked.checkpoint_write_bytes_per_s)
+    fast = max(read, write) > facts.options[FSX].known("efa_above").value
+    small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
+    return Need(
+        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
+        read_bytes_per_s=read,
+        write_bytes_per_s=write,
+        opens_per_s=_value(asked.read_requests_per_s) if load.opens_an_object else 0.0,
+        efa=load.efa_network is not None and fast,
+        random_reads=job.workload.reads == "random" or small_files,
+    )
+
+
+def _value(asked: Quantity | None) -> float:
+    return 0.0 if asked is None else asked.value
+
+
+def _checkpoints_bytes(job: Job) -> float:
+    """Room for checkpoints beside the data: the last good one stays while the next is written."""
+    size = job.demand.checkpoint_bytes
+    return 0.0 if size is None else size.value * job.facts.model.known("checkpoints_kept").value
+
+
+# ---- one that exists -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directory of a file system that stands for a prefix in S3.  ``imports`` and ``exports`` name what follows."""
+
+    path: str
+    repository: str
+    lifecycle: str
+    imports: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
+
+    @property
+    def serves(self) -> bool:
+        return self.lifecycle in ("AVAILABLE", "UPDATING")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """An FSx for Lustre file system as AWS describes it.  None: the type has no such setting, or it is not known.
+
+    ``quota_gib`` and ``used_gib`` are those of all file systems of its deployment type in the account and Region.
+    """
+
+    id: str
+    region: str
+    lifecycle: str
+    deployment_type: str
+    storage_type: str
+    capacity_gib: float | None = None
+    mb_per_s_per_tib: float | None = None
+    throughput_mb_per_s: float | None = None  # Intelligent-Tiering
+    metadata_mode: str | None = None
+    metadata_iops: float | None = None
+    efa: bool = False
+    read_cache: str | None = None
+    lustre_version: str | None = None
+    links: tuple[Link, ...] = ()
+    quota_gib: float | None = None
+    used_gib: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One trait: what the file system has beside what the job needs.
+
+    ``verdict``: "enough", "short", "unknown", or "not-asked" where the job needs none (or its demand is not known).
+    """
+
+    id: str
+    has: Quantity | bool | str | None
+    needs: Quantity | bool | str | None
+    verdict: str
+    note: Reason | None = None
+
+    @property
+    def short(self) -> bool:
+        return self.verdict == "short"
+
+    @property
+    def share(self) -> float:
+        """How much of the need is there, 0–1 and above."""
+        if isinstance(self.has, Quantity) and isinstance(self.needs, Quantity) and self.needs.value:
+            return self.has.value / self.needs.value
+        return 0.0 if self.short else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Whether a file system is enough, and what to do where it is not.
+
+    ``enough`` is None where something could not be told.  ``changes`` can be made to the file system as it stands;
+    where none suffices, ``instead`` is the one to create.  Prices are per month; None is "not priced".
+    """
+
+    file_system: FileSystem
+    need: Need
+    rows: tuple[Compared, ...]
+    binds: str | None
+    enough: bool | None
+    changes: tuple[Reason, ...]
+    instead: Configuration | None
+    per_month_now: Quantity | None
+    per_month_then: Quantity | None
+
+
+def compare(has: FileSystem, need: Need, facts: Facts) -> Comparison:
+    """A file system beside what a job needs of it.
+
+    The whole capacity counts: what else lies on it cannot be seen from outside.  Rates are those of its disks, not of
+    the memory in front of them.
+    """
+    section = section_of(has, facts)
+    rows = tuple(_rows(has, section, need, facts))
+    short = [row for row in rows if row.short]
+    asked = [row for row in rows if row.verdict in ("short", "enough") and isinstance(row.has, Quantity)]
+    binds = min(short or asked, key=lambda row: row.share, default=None)
+    unknown = any(row.verdict == "unknown" for row in rows)
+    changes: tuple[Reason, ...] = ()
+    now = then = _price_now(has, section, facts)
+    instead = None
+    if short:
+        changes, then = _changes(has, section, need, {row.id for row in short}, facts)
+        if not changes:
+            instead = fsx.cheapest(need, has.region, facts)
+            then = None if instead is None else instead.per_month
+    return Comparison(
+        file_system=has,
+        need=need,
+        rows=rows,
+        binds=None if binds is None else binds.id,
+        enough=False if short else None if unknown else True,
+        changes=changes,
+        instead=instead,
+        per_month_now=now,
+        per_month_then=then,
+    )
+
+
+def section_of(has: FileSystem, facts: Facts) -> Section | None:
+    """The facts of its type; None for one that has none here."""
+    for section in facts.fsx.values():
+        same = section.get_value("deployment_type"), section.get_value("storage_type")
+        per_tib = section.quantity("per_unit_throughput")
+        chosen = has.mb_per_s_per_tib is None or per_tib is None or per_tib.value == has.mb_per_s_per_tib
+        if same == (has.deployment_type, has.storage_type) and chosen:
+            return section
+    return None
+
+
+def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) -> Iterator[Compared]:
+    yield _lifecycle_row(has)
+    yield _capacity_row(has, need)
+    yield _rate_row("read", _rate(has, section, "read"), need.read_bytes_per_s, "bytes/s")
+    yield _rate_row("write", _rate(has, section, "write"), need.write_bytes_per_s, "bytes/s")
+    yield _rate_row("opens", _opens(has, facts), need.opens_per_s, "opens/s", Reason("fsx-opens-not-published"))
+    if need.efa and not has.efa:
+        yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
+    else:
+        yield Compared("efa", has.efa, need.efa or None, "enough" if need.efa else "not-asked")
+    yield _link_row(has, section)
+    replicated = None if section is None else section.get_value("replicated")
+    if replicated is False:
+        yield Compared("replicated", False, True, "short", Reason("fsx-not-replicated", {}, "fsx-using"))
+    else:
+        yield Compared("replicated", replicated, True, "enough" if replicated else "unknown")
+
+
+def _lifecycle_row(has: FileSystem) -> Compared:
+    """It serves files while it is available, and while a change of its settings is under way."""
+    serves = has.lifecycle in ("AVAILABLE", "UPDATING")
+    return Compared("available", has.lifecycle, "AVAILABLE", "enough" if serves else "short")
+
+
+def _rate_row(trait: str, has: Quantity | None, asked: float, unit: str, unknown: Reason | None = None) -> Compared:
+    if not asked:
+        return Compared(trait, has, None, "not-asked")
+    needs = Quantity.exact(asked, unit)
+    if has is None:
+        return Compared(trait, None, needs, "unknown", unknown or Reason("fsx-rate-not-known"))
+    # A sum of floats may miss the rate it was sized for by its last digit.
+    if has.value >= asked * (1 - 1e-9):
+        return Compared(trait, has, needs, "enough")
+    return Compared(trait, has, needs, "short", Reason("fsx-burst-only") if has.high >= asked else None)
+
+
+def _capacity_row(has: FileSystem, need: Need) -> Compared:
+    if has.storage_type == INTELLIGENT_TIERING:
+        needs = Quantity.exact(need.holds_bytes, "bytes")
+        return Compared("capacity", None, needs, "enough", Reason("fsx-grows", {}, "fsx-intelligent-tiering"))
+    capacity = None if has.capacity_gib is None else Quantity.exact(has.capacity_gib * GIB, "bytes", "published")
+    row = _rate_row("capacity", capacity, need.holds_bytes, "bytes")
+    linked = any(link.serves for link in has.links)
+    return replace(row, note=Reason("fsx-release", {}, "fsx-data-repositories")) if row.short and linked else row
+
+
+def _rate(has: FileSystem, section: Section | None, direction: str) -> Quantity | None:
+    """bytes/s from or to disk; for Intelligent-Tiering from its SSD read cache, at most what was bought."""
+    if has.storage_type == INTELLIGENT_TIERING:
+        bought = has.throughput_mb_per_s
+        return None if bought is None else Quantity.exact(bought * MB, "bytes/s", "published")
+    if section is None or has.capacity_gib is None or section.quantity("disk_read_baseline") is None:
+        return None
+    return fsx.disk_rate(section, has.capacity_gib, direction)
+
+
+def _iops(has: FileSystem, facts: Facts) -> float | None:
+    """Metadata IOPS; None without a metadata configuration, for which AWS publishes no rate."""
+    if has.metadata_iops is None and has.metadata_mode == AUTOMATIC and has.capacity_gib is not None:
+        return fsx.automatic_metadata_iops(has.capacity_gib, facts)
+    return has.metadata_iops
+
+
+def _opens(has: FileSystem, facts: Facts) -> Quantity | None:
+    iops = _iops(has, facts)
+    return None if iops is None else (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
+
+
+def _link_row(has: FileSystem, section: Section | None) -> Compared:
+    linked = next((link for link in has.links if link.serves), None)
+    if linked is not None:
+        return Compared("s3-link", True, True, "enough", Reason("fsx-linked", {"path": linked.repository}))
+    if has.links:
+        broken = {"path": has.links[0].repository, "lifecycle": has.links[0].lifecycle}
+        return Compared("s3-link", False, True, "short", Reason("fsx-link-broken", broken))
+    able = None if section is None else section.get_value("s3_link")
+    if able is None:
+        return Compared("s3-link", False, True, "unknown", Reason("fsx-not-linked", {}, "fsx-link-repository"))
+    why = "fsx-not-linked" if able else "fsx-no-s3-link"
+    return Compared("s3-link", False, True, "short", Reason(why, {}, "fsx-link-repository"))
+
+
+# ---- what to change --------------------------------------------------------------------------------------------------
+
+
+class Grown(NamedTuple):
+    """The same file system with other settings, and its price per month."""
+
+    section: Section
+    capacity_gib: float
+    metadata_iops: float | None
+    price: Quantity | None
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        return self.price is None, self.capacity_gib if self.price is None else self.price.value, self.capacity_gib
+
+
+def _changes(
+    has: FileSystem, section: Section | None, need: Need, short: AbstractSet[str], facts: Facts
+) -> tuple[tuple[Reason, ...], Quantity | None]:
+    """What makes it enough as it stands, and its price then; nothing where no change in place suffices.
+
+    EFA, replication and a metadata configuration are fixed at creation.  References: fsx-efa, fsx-metadata.
+    """
+    by_waiting = {"CREATING": "fsx-change-wait", "MISCONFIGURED": "fsx-change-repair"}.get(has.lifecycle)
+    links_to_s3 = section is not None and section.get_value("s3_link")
+    fixed = {"efa": True, "replicated": True, "available": not by_waiting, "s3-link": not links_to_s3}
+    if section is None or any(fixed.get(trait) for trait in short) or ("opens" in short and not has.metadata_mode):
+        return (), None
+    simple = [Reason(by_waiting)] if by_waiting and "available" in short else []
+    if "s3-link" in short:
+        repaired = "fsx-change-link-repair" if has.links else "fsx-change-link"
+        simple.append(Reason(repaired, {}, "fsx-link-repository"))
+    if not short & {"capacity", "read", "write", "opens"}:
+        return tuple(simple), _price_now(has, section, facts)
+    if has.capacity_gib is None or not section.get_value("can_grow"):
+        return (), None
+    grown = [_grown(has, other, need, facts) for other in _settable(has, section, facts)]
+    enough = [one for one in grown if one is not None]
+    if not enough:
+        return (), None
+    best = min(enough, key=lambda one: one.rank)
+    return (*simple, *_differences(has, best, facts)), best.price
+
+
+def _settable(has: FileSystem, section: Section, facts: Facts) -> Iterator[Section]:
+    """Its own type, and those with other MB/s per TiB where that can be set.  References: fsx-update-api, fsx-efa."""
+    yield section
+    if section.get_value("throughput_settable") and not has.efa:
+        for other in facts.fsx.values():
+            kind = other.get_value("deployment_type"), other.get_value("storage_type")
+            if other is not section and kind == (has.deployment_type, has.storage_type):
+                yield other
+
+
+def _grown(has: FileSystem, section: Section, need: Need, facts: Facts) -> Grown | None:
+    """The file system at the MB/s per TiB of ``section``, grown until it is enough; None where it never is."""
+    capacity = max(has.capacity_gib or 0.0, fsx.capacity_for(section, need, efa=has.efa))
+    iops = None
+    if has.metadata_mode is not None:
+        enough, _ = fsx.metadata_iops(section, capacity, need.opens_per_s, facts)
+        iops = max(enough, _iops(has, facts) or 0.0)
+        if iops * facts.options[FSX].known("file_opens_per_iops").value < need.opens_per_s:
+            return None
+    return Grown(section, capacity, iops, _price(section, capacity, iops, has.region, facts))
+
+
+def _differences(has: FileSystem, grown: Grown, facts: Facts) -> Iterator[Reason]:
+    per_tib = grown.section.known("per_unit_throughput").value
+    if has.mb_per_s_per_tib is not None and per_tib != has.mb_per_s_per_tib:
+        change = {"before": has.mb_per_s_per_tib, "after": per_tib}
+        yield Reason("fsx-change-throughput", change, "fsx-throughput-capacity")
+    apart = facts.options[FSX].known("changes_apart").value
+    if grown.capacity_gib != has.capacity_gib:
+        change = {"before": has.capacity_gib or 0.0, "after": grown.capacity_gib}
+        yield Reason("fsx-change-capacity", {**change, "interval": apart}, "fsx-update-api")
+        if has.quota_gib is not None and has.used_gib is not None:
+            total = has.used_gib + change["after"] - change["before"]
+            if total > has.quota_gib:
+                yield Reason("fsx-change-quota", {"total": total, "quota": has.quota_gib}, "fsx-quotas")
+    by_itself = has.metadata_mode == AUTOMATIC and fsx.automatic_metadata_iops(grown.capacity_gib, facts)
+    before = _iops(has, facts)
+    if grown.metadata_iops and before is not None and grown.metadata_iops > max(before, by_itself or 0.0):
+        change = {"before": before, "after": grown.metadata_iops, "interval": apart}
+        yield Reason("fsx-change-metadata", change, "fsx-metadata")
+
+
+def _price_now(has: FileSystem, section: Section | None, facts: Facts) -> Quantity | None:
+    """Storage and ordered metadata IOPS; Intelligent-Tiering is billed by what lies on it, which is not known here."""
+    if section is None or has.capacity_gib is None:
+        return None
+    return _price(section, has.capacity_gib, _iops(has, facts), has.region, facts)
+
+
+def _price(section: Section, gib: float, iops: float | None, region: str, facts: Facts) -> Quantity | None:
+    included = fsx.automatic_metadata_iops(gib, facts)
+    ordered = 0.0 if iops is None else max(0.0, iops - included)
+    name = section.id.removeprefix("fsx.")
+    storage, metadata = fsx.prices(fsx.Order(name, gib, iops or included, ordered, efa=False), region, facts)
+    return None if storage is None or metadata is None else (storage + metadata).named("per month")
