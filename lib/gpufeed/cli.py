@@ -106,11 +106,18 @@ def _parser() -> argparse.ArgumentParser:
     probe.add_argument("--budget", type=float, metavar="USD", help=text("shell.option.budget"))
     probe.set_defaults(command=_probe)
 
+    fsx = commands.add_parser("fsx", help=text("shell.fsx"))
+    fsx.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    fsx.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
+    fsx.add_argument("--file-system", metavar="ID", help=text("shell.option.file-system"))
+    fsx.add_argument("--region", metavar="R", help=text("shell.option.file-system-region"))
+    fsx.set_defaults(command=_fsx)
+
     demo = commands.add_parser("demo", help=text("shell.demo"))
     demo.add_argument("--port", type=int, metavar="N", help=text("shell.option.port"))
     demo.set_defaults(command=_demo)
 
-    for command in (recommend, scan, probe):
+    for command in (recommend, scan, probe, fsx):
         command.add_argument("--json", action="store_true", help=text("shell.option.json"))
     return parser
 
@@ -240,6 +247,41 @@ def _probe(arguments: argparse.Namespace) -> int:
     for warning in measured.warnings:
         _say(str(warning))
     return 0 if measured.status == "ok" else 1
+
+
+def _fsx(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.file_system import compare, sized
+    from gpufeed.model.job import currency_of
+    from gpufeed.model.profile import PrefixProfile
+    from gpufeed.model.workload import Workload
+    from gpufeed.observe.documents import read_json, read_toml
+    from gpufeed.present import contract, plain
+
+    facts = load()
+    stated = read_toml(arguments.workload)
+    if arguments.region and arguments.file_system is None:
+        stated["region"] = arguments.region
+    workload = Workload.from_mapping(stated, facts)
+    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
+    found = sized(workload, facts, profile)
+    if arguments.file_system is None:
+        if arguments.json:
+            _print_json(contract.file_systems(found))
+        else:
+            _print_lines(plain.file_systems(found))
+        return 0
+    from gpufeed.observe.aws.file_systems import file_system
+
+    read = file_system(arguments.file_system, arguments.region or workload.region)
+    comparison = compare(read.file_system, found.need, facts)
+    currency = currency_of(read.file_system.region, facts)
+    if arguments.json:
+        _print_json(contract.comparison(comparison, currency))
+    else:
+        _print_lines(plain.comparison(comparison, currency))
+    for warning in read.warnings:
+        _say(str(warning))
+    return 0
 
 
 def _sweep(stated: str | None) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
 from gpufeed.facts.place import data_directory
+from gpufeed.observe.aws.file_systems import file_system
 from gpufeed.observe.probe import probe
 from gpufeed.observe.scan import scan
 from gpufeed.observe.store import StoreOptions
@@ -170,6 +171,31 @@ def test_a_directory_bucket_is_listed_in_a_session_and_the_session_is_the_only_p
     [statement] = statements("read-only-express.json")
     assert statement["Action"] == asked[0]
     assert statement["Condition"] == {"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+
+
+def test_looking_at_a_file_system_needs_its_policy_and_the_policy_holds_nothing_else(
+    made_up_keys: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    lustre = {"FileSystemId": "fs-01234567", "FileSystemType": "LUSTRE", "LustreConfiguration": {}}
+
+    def control_plane(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        # The action is named by the request itself: the service in its signature's scope, the operation in its target.
+        service = environ["HTTP_AUTHORIZATION"].partition("/aws4_request")[0].rpartition("/")[2]
+        asked.append(f"{service}:{environ['HTTP_X_AMZ_TARGET'].rpartition('.')[2]}")
+        start_response("200 OK", [("Content-Type", "application/x-amz-json-1.1")])
+        return [json.dumps({"FileSystems": [lustre]} if asked[-1].endswith("FileSystems") else {}).encode()]
+
+    with recording(control_plane) as (url, _):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        assert file_system("fs-01234567", "us-east-1").file_system.id == "fs-01234567"
+    granted = [action for one in statements("read-only-fsx.json") for action in as_list(one["Action"])]
+    assert sorted(asked) == sorted(granted)
+    assert all(one["Effect"] == "Allow" for one in statements("read-only-fsx.json"))
+
+
+def as_list(value: str | list[str]) -> list[str]:
+    return value if isinstance(value, list) else [value]
 
 
 def test_what_users_run_calls_one_operation_of_s3_through_boto3() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,31 +21,40 @@ from gpufeed.model.fsx import (
     configure,
 )
 
+CASE = Path(__file__).parents[1] / "cases/046"
 
-def test_3_1_terabytes_need_4800_gib() -> None:  # case 046
-    need = 3_100_000_000_000 / GIB
-    assert need == pytest.approx(2887.1, abs=0.05)
-    assert allowed_capacity(load().fsx["PERSISTENT_2-SSD-125"], need) == 4800
+
+def test_case_046_capacities_that_aws_accepts() -> None:
+    asked, expected = (
+        json.loads((CASE / name).read_text(encoding="utf-8")) for name in ("input.json", "expected.json")
+    )
+    data, *requests = zip(asked, expected, strict=True)
+    need = data[0]["dataset_bytes"] / GIB
+    assert round(need, 1) == data[1]["need_GiB"]
+    for name in ("PERSISTENT_2-SSD-125", "PERSISTENT_2-SSD-1000"):
+        assert allowed_capacity(load().fsx[name], need) == data[1]["provision_GiB"]
+    assert len(requests) == 3
+    for request, answer in requests:
+        gib = request["requested_GiB"]
+        next_allowed = allowed_capacity(load().fsx[request["deployment"]], gib)
+        assert (next_allowed == gib) is answer["valid"]
+        assert next_allowed == answer.get("next", gib)
 
 
 @pytest.mark.parametrize(
-    ("name", "gib", "allowed"),
+    ("name", "asked", "accepted"),
     [
-        ("SCRATCH_2", 3600, False),
-        ("SCRATCH_2", 1200, True),
-        ("PERSISTENT_2-SSD-125", 3600, False),
-        ("SCRATCH_1", 1200, True),
-        ("SCRATCH_1", 2400, True),
-        ("SCRATCH_1", 3600, True),
-        ("SCRATCH_1", 4800, False),
+        ("PERSISTENT_1-SSD-100", 3600, 4800),  # 1,200, 2,400, then multiples of 2,400
+        ("PERSISTENT_2-SSD-125", 1201, 2400),
+        ("SCRATCH_1", 1201, 2400),  # 1,200, 2,400, then multiples of 3,600
+        ("SCRATCH_1", 2401, 3600),
+        ("SCRATCH_1", 3601, 7200),
+        ("PERSISTENT_1-HDD-12", 6001, 12_000),
+        ("PERSISTENT_1-HDD-40", 1801, 3600),
     ],
 )
-def test_capacities_that_aws_accepts(name: str, gib: float, allowed: bool) -> None:  # case 046
-    assert (allowed_capacity(load().fsx[name], gib) == gib) is allowed
-
-
-def test_the_next_capacity_after_a_refused_one_is_named() -> None:  # case 046
-    assert allowed_capacity(load().fsx["SCRATCH_2"], 3600) == 4800
+def test_the_next_capacity_that_aws_accepts(name: str, asked: float, accepted: float) -> None:
+    assert allowed_capacity(load().fsx[name], asked) == accepted
 
 
 @pytest.mark.parametrize(
@@ -213,7 +224,8 @@ def test_where_clients_use_efa_each_type_stands_there_with_it_and_apart_without(
     assert [(one.name, one.capacity_gib, one.efa) for one in found.lacking[:1]] == [
         ("PERSISTENT_2-SSD-1000", 14_400, False)  # 13,000 in steps of 2,400
     ]
-    assert {reason.id for one in found.lacking for reason in one.lacks} == {"fsx-without-efa"}
+    lacks = {one.name[:12]: [reason.id for reason in one.lacks] for one in found.lacking}
+    assert lacks == {"PERSISTENT_2": ["fsx-without-efa"], "PERSISTENT_1": ["fsx-type-without-efa"]}
 
 
 # ---- what always holds -----------------------------------------------------------------------------------------------

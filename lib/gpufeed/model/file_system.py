@@ -44,7 +44,7 @@ def sized(workload: Workload, facts: Facts, profile: PrefixProfile | None = None
 
 
 def need_of(job: Job) -> Need:
-    """What a file system has to hold and to move for this job; nothing where a demand is not known.
+    """What a file system has to hold and to move for this job.
 
     It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
     data.
@@ -53,14 +53,17 @@ def need_of(job: Job) -> Need:
     read = max(_value(asked.read_bytes_per_s), _value(asked.restore_bytes_per_s))
     write = _value(asked.checkpoint_write_bytes_per_s)
     fast = max(read, write) > facts.options[FSX].known("efa_above").value
+    opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
+    demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
     return Need(
         holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
         read_bytes_per_s=read,
         write_bytes_per_s=write,
-        opens_per_s=_value(asked.read_requests_per_s) if load.opens_an_object else 0.0,
+        opens_per_s=_value(opens),
         efa=load.efa_network is not None and fast,
         random_reads=job.workload.reads == "random" or small_files,
+        unknown=frozenset(name for name, demand in demands.items() if demand is None),
     )
 
 
@@ -133,6 +136,13 @@ class Compared:
     @property
     def short(self) -> bool:
         return self.verdict == "short"
+
+    @property
+    def short_by(self) -> Quantity | None:
+        """What is missing, where it is a number."""
+        if not self.short or not isinstance(self.has, Quantity) or not isinstance(self.needs, Quantity):
+            return None
+        return Quantity.exact(self.needs.value - self.has.value, self.needs.unit)
 
     @property
     def share(self) -> float:
@@ -208,9 +218,16 @@ def section_of(has: FileSystem, facts: Facts) -> Section | None:
 def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) -> Iterator[Compared]:
     yield _lifecycle_row(has)
     yield _capacity_row(has, need)
-    yield _rate_row("read", _rate(has, section, "read"), need.read_bytes_per_s, "bytes/s")
-    yield _rate_row("write", _rate(has, section, "write"), need.write_bytes_per_s, "bytes/s")
-    yield _rate_row("opens", _opens(has, facts), need.opens_per_s, "opens/s", Reason("fsx-opens-not-published"))
+    opens = _opens(has, facts)
+    for trait, gives, asked, unit in (
+        ("read", _rate(has, section, "read"), need.read_bytes_per_s, "bytes/s"),
+        ("write", _rate(has, section, "write"), need.write_bytes_per_s, "bytes/s"),
+        ("opens", opens, need.opens_per_s, "opens/s"),
+    ):
+        if trait in need.unknown:
+            yield Compared(trait, gives, None, "unknown", Reason("fsx-demand-not-known"))
+        else:
+            yield _number_row(trait, gives, asked, unit)
     if need.efa and not has.efa:
         yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
     else:
@@ -229,12 +246,13 @@ def _lifecycle_row(has: FileSystem) -> Compared:
     return Compared("available", has.lifecycle, "AVAILABLE", "enough" if serves else "short")
 
 
-def _rate_row(trait: str, has: Quantity | None, asked: float, unit: str, unknown: Reason | None = None) -> Compared:
+def _number_row(trait: str, has: Quantity | None, asked: float, unit: str) -> Compared:
     if not asked:
         return Compared(trait, has, None, "not-asked")
     needs = Quantity.exact(asked, unit)
     if has is None:
-        return Compared(trait, None, needs, "unknown", unknown or Reason("fsx-rate-not-known"))
+        why = "fsx-opens-not-published" if trait == "opens" else "fsx-not-published"
+        return Compared(trait, None, needs, "unknown", Reason(why))
     # A sum of floats may miss the rate it was sized for by its last digit.
     if has.value >= asked * (1 - 1e-9):
         return Compared(trait, has, needs, "enough")
@@ -246,7 +264,7 @@ def _capacity_row(has: FileSystem, need: Need) -> Compared:
         needs = Quantity.exact(need.holds_bytes, "bytes")
         return Compared("capacity", None, needs, "enough", Reason("fsx-grows", {}, "fsx-intelligent-tiering"))
     capacity = None if has.capacity_gib is None else Quantity.exact(has.capacity_gib * GIB, "bytes", "published")
-    row = _rate_row("capacity", capacity, need.holds_bytes, "bytes")
+    row = _number_row("capacity", capacity, need.holds_bytes, "bytes")
     linked = any(link.serves for link in has.links)
     return replace(row, note=Reason("fsx-release", {}, "fsx-data-repositories")) if row.short and linked else row
 

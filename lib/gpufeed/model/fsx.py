@@ -22,7 +22,10 @@ GIB_PER_BILLED_TIB = 1000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a file system has to hold and to move.  Bytes, bytes/s, opens/s."""
+    """What a file system has to hold and to move.  Bytes, bytes/s, opens/s.
+
+    ``unknown`` names what could not be worked out ("read", "write", "opens") and so is not sized for.
+    """
 
     holds_bytes: float
     read_bytes_per_s: float = 0.0
@@ -30,6 +33,7 @@ class Need:
     opens_per_s: float = 0.0
     efa: bool = False  # the clients can use it, and the rates are those AWS recommends it for
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
+    unknown: frozenset[str] = frozenset()
 
 
 class Order(NamedTuple):
@@ -48,7 +52,8 @@ class Configuration:
 
     A price per month is None where it is "not priced"; ``metadata_per_month`` is 0 where no IOPS are ordered.
     ``asked_gib`` says how much capacity each part of the need asks for, and ``size_set_by`` which of them decided:
-    "data", "read", "write", "metadata" or the type's "minimum".  ``lacks`` says what keeps it from meeting the need.
+    "data", "read", "write", "metadata" or the type's "minimum".  ``lacks`` says what keeps it from meeting the need,
+    ``notes`` what else to know before ordering.
     """
 
     name: str
@@ -65,6 +70,7 @@ class Configuration:
     asked_gib: Mapping[str, float]
     size_set_by: str
     lacks: tuple[Reason, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,8 @@ def lacking(order: Order, need: Need, facts: Facts) -> tuple[Reason, ...]:
     """What an order lacks although it holds the data and brings the rates."""
     found = []
     if need.efa and not order.efa:
-        found.append(Reason("fsx-without-efa", {}, "fsx-efa"))
+        able = facts.fsx[order.name].get_value("efa")
+        found.append(Reason("fsx-without-efa" if able else "fsx-type-without-efa", {}, "fsx-efa"))
     opens = _opens_per_s(order, facts)
     if opens.value < need.opens_per_s:
         needs = Quantity.exact(need.opens_per_s, "opens/s")
@@ -344,6 +351,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         settings["efa"] = True
     storage, metadata = prices(order, region, facts)
     asked = asked_gib(section, need)
+    set_by = _size_set_by(order, asked, section)
     return Configuration(
         name=order.name,
         settings=settings,
@@ -357,13 +365,23 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         metadata_per_month=metadata,
         per_month=None if storage is None or metadata is None else (storage + metadata).named("per month"),
         asked_gib=asked,
-        size_set_by=_size_set_by(order, asked, capacity_for(section, need, efa=order.efa), section),
+        size_set_by=set_by,
         lacks=lacking(order, need, facts),
+        notes=tuple(_notes(order, asked, set_by, section, facts)),
     )
 
 
-def _size_set_by(order: Order, asked: Mapping[str, float], least_gib: float, section: Section) -> str:
-    if order.capacity_gib > least_gib:
+def _notes(order: Order, asked: Mapping[str, float], set_by: str, section: Section, facts: Facts) -> Iterator[Reason]:
+    quota = facts.options[FSX].quantity("quota_capacity")
+    if quota is not None and order.capacity_gib > quota.value / GIB:
+        yield Reason("above-quota", {"capacity": order.capacity_gib, "quota": quota.value / GIB}, "fsx-quotas")
+    for_rates = _accepted(section, max(asked["read"], asked["write"]), efa=order.efa)
+    if set_by == "data" and for_rates < order.capacity_gib:
+        yield Reason("fsx-smaller-by-release", {"gib": for_rates}, "fsx-data-repositories")
+
+
+def _size_set_by(order: Order, asked: Mapping[str, float], section: Section) -> str:
+    if order.capacity_gib > _accepted(section, max(asked.values()), efa=order.efa):
         return "metadata"
     smallest = _accepted(section, 0.0, efa=order.efa)
     return "minimum" if order.capacity_gib == smallest else max(asked, key=asked.__getitem__)

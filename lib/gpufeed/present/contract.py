@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.file_system import Comparison, Sized
+from gpufeed.model.fsx import Configuration, Need
 from gpufeed.model.recommendation import (
     CheckpointStall,
     Cost,
@@ -15,6 +18,7 @@ from gpufeed.model.recommendation import (
     FlipPoint,
     OptionAnswer,
     Placement,
+    Reason,
     Recommendation,
 )
 from gpufeed.model.small_files import OptionVerdict, SmallFiles
@@ -196,3 +200,83 @@ def _verdict(verdict: OptionVerdict) -> dict[str, Any]:
         "limited_by": words.limit(verdict.limited_by),
         "reason": text(f"small-files.{verdict.reason}"),
     }
+
+
+def file_systems(sized: Sized) -> dict[str, Any]:
+    """What ``gpufeed fsx --json`` prints."""
+    found = sized.found
+    return {
+        "region": sized.region,
+        "currency": sized.currency,
+        "need": _need(sized.need),
+        "priced": [_file_system(one) for one in found.priced],
+        "unpriced": [_file_system(one) for one in found.unpriced],
+        "lacking": [_file_system(one) for one in found.lacking],
+        "ruled_out": [{"type": out.name, "reasons": _reasons(out.reasons)} for out in found.ruled_out],
+        "types_confirmed": found.types_confirmed,
+    }
+
+
+def _need(need: Need) -> dict[str, Any]:
+    rates = {"read": need.read_bytes_per_s, "write": need.write_bytes_per_s, "opens": need.opens_per_s}
+    known = {name: None if name in need.unknown else rate for name, rate in rates.items()}
+    return {
+        "holds_bytes": need.holds_bytes,
+        "read_bytes_per_s": known["read"],
+        "write_bytes_per_s": known["write"],
+        "opens_per_s": known["opens"],
+        "efa": need.efa,
+        "random_reads": need.random_reads,
+    }
+
+
+def _file_system(one: Configuration) -> dict[str, Any]:
+    return {
+        "type": one.name,
+        "configuration": dict(one.settings),
+        "read_bytes_per_s": ranged(one.read_bytes_per_s),
+        "write_bytes_per_s": ranged(one.write_bytes_per_s),
+        "opens_per_s": ranged(one.opens_per_s),
+        "size_set_by": one.size_set_by,
+        "asked_gib": dict(one.asked_gib),
+        "per_month": {
+            "storage": ranged(one.storage_per_month),
+            "metadata_iops": ranged(one.metadata_per_month),
+            "total": ranged(one.per_month),
+        },
+        "lacks": _reasons(one.lacks),
+        "notes": _reasons(one.notes),
+    }
+
+
+def _reasons(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
+    return [{"id": r.id, "text": words.reason(r), "source": r.source} for r in reasons]
+
+
+def comparison(found: Comparison, currency: str) -> dict[str, Any]:
+    """What ``gpufeed fsx --file-system --json`` prints."""
+    return {
+        "file_system": asdict(found.file_system),
+        "need": _need(found.need),
+        "enough": found.enough,
+        "binds": found.binds,
+        "rows": [
+            {
+                "trait": row.id,
+                "has": _value(row.has),
+                "needs": _value(row.needs),
+                "verdict": row.verdict,
+                "short_by": _value(row.short_by),
+                "reasons": _reasons((row.note,) if row.note else ()),
+            }
+            for row in found.rows
+        ],
+        "changes": _reasons(found.changes),
+        "instead": None if found.instead is None else _file_system(found.instead),
+        "per_month": {"now": ranged(found.per_month_now), "then": ranged(found.per_month_then)},
+        "currency": currency,
+    }
+
+
+def _value(value: Quantity | bool | str | None) -> Any:
+    return ranged(value) if isinstance(value, Quantity) else value

@@ -27,6 +27,7 @@ STYLE = """<style>
 .gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
 .gpufeed .note { color: var(--jp-ui-font-color2, #555); }
 .gpufeed .scroll { overflow-x: auto; }
+.gpufeed summary { margin: 14px 0 4px; font-size: 15px; font-weight: 600; cursor: pointer; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
 .gpufeed .scroll th, .gpufeed .scroll td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
   border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; max-width: 26em; }
@@ -59,6 +60,11 @@ def paragraph(sentence: str, style: str = "") -> str:
 def alert(sentence: str) -> str:
     """An error: read aloud at once by a screen reader."""
     return f'<p class="error" role="alert">{escaped(sentence, _LONGEST_SENTENCE)}</p>' if sentence else ""
+
+
+def closed(title: str, *parts: str) -> str:
+    """A section that opens when its title is pressed; works with the keyboard and without scripts."""
+    return f"<details><summary>{escape(title)}</summary>{''.join(parts)}</details>"
 
 
 def listed(sentences: list[str]) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.file_system import Comparison, Sized
+from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.small_files import SmallFiles
-from gpufeed.present import words
+from gpufeed.present import tables, words
 from gpufeed.present.escape import visible
 
 
@@ -152,3 +154,49 @@ def measurement(measured: Measurement) -> list[str]:
 
 def _money(amount: Quantity | None, currency: str) -> str:
     return words.money(None if amount is None else amount.value, currency)
+
+
+def file_systems(sized: Sized) -> list[str]:
+    """Every file system that would do, one a line, cheapest first."""
+    found, currency = sized.found, sized.currency
+    lines = [_needed(sized.need)]
+    for group, ones in (("priced", found.priced), ("unpriced", found.unpriced), ("lacking", found.lacking)):
+        lines += [text(f"fsx.heading.{group}")] if ones else []
+        for one in ones:
+            line = text(
+                "fsx.line",
+                configuration=tables.settings(one),
+                read=words.quantity(one.read_bytes_per_s),
+                write=words.quantity(one.write_bytes_per_s),
+                opens=words.quantity(one.opens_per_s),
+                size_set_by=tables.size_set_by(one),
+                price=tables.per_month(one, currency),
+            )
+            lines += [f"  {line}", *(f"    {words.reason(reason)}" for reason in (*one.lacks, *one.notes))]
+    lines += [text("fsx.heading.ruled-out")] if found.ruled_out else []
+    lines += [f"  {out.name}: {' '.join(map(words.reason, out.reasons))}" for out in found.ruled_out]
+    return lines + [f"! {sentence}" for sentence in tables.file_system_sentences(sized)]
+
+
+def _needed(need: Need) -> str:
+    known = {
+        "read": need.read_bytes_per_s,
+        "write": need.write_bytes_per_s,
+        "opens": need.opens_per_s,
+    }
+    said = {name: None if name in need.unknown else value for name, value in known.items()}
+    return text(
+        "fsx.needed",
+        data=words.gibibytes(need.holds_bytes),
+        read=words.rate(said["read"]),
+        write=words.rate(said["write"]),
+        opens=words.per_second(said["opens"], "opens"),
+    )
+
+
+def comparison(found: Comparison, currency: str) -> list[str]:
+    """Whether a file system is enough, trait by trait, and what to change."""
+    first, *others = tables.comparison_sentences(found, currency)
+    names = ("trait", "has", "needs", "verdict", "short_by", "note")
+    rows = [text("fsx.compared", **dict(zip(names, row, strict=True))) for row in tables.compared_rows(found)]
+    return [first, *(f"  {row}" for row in rows), *others]

@@ -57,6 +57,11 @@ def binary_size(value: float | None) -> str:
     return _scaled(value, 1024, _BINARY)
 
 
+def gibibytes(value: float | None) -> str:
+    """Bytes in GiB whatever their size, as FSx for Lustre counts capacity: ``4,800 GiB``."""
+    return text("present.unknown") if value is None else f"{value / 2**30:,.0f} GiB"
+
+
 def rate(value: float | None) -> str:
     """Bytes per second in decimal units: ``1.25 GB/s``."""
     return text("present.unknown") if value is None else f"{size(value)}/s"
@@ -138,6 +143,7 @@ _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
     "samples/s": partial(per_second, unit="samples"),
     "tokens/s": partial(per_second, unit="tokens"),
     "objects/s": partial(per_second, unit="objects"),
+    "opens/s": partial(per_second, unit="opens"),
 }
 
 

@@ -10,8 +10,10 @@ from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
 from gpufeed.model.explain import Figure, explain
+from gpufeed.model.file_system import sized
 from gpufeed.model.flip import STEPS_PER_DECADE, Sensitivity, sensitivities
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import FSX
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.observe.runner import Control
@@ -113,6 +115,7 @@ class ChoosePanel(Panel):
             page.listed(rule_sentences(recommendation)),
             page.heading(text("panel.options")),
             page.table(tables.options(recommendation)),
+            self._file_systems(recommendation),
             page.heading(text("panel.costs")),
             page.table(tables.costs(recommendation)),
             page.heading(checkpoint_heading(recommendation)),
@@ -124,6 +127,14 @@ class ChoosePanel(Panel):
         )
         self._supply.value = charts.supply_vs_demand(recommendation).image
         self._cost.value = charts.cost(recommendation).image
+
+    def _file_systems(self, recommendation: Recommendation) -> str:
+        """Every file system that would do, closed until somebody looks; nothing where FSx for Lustre is ruled out."""
+        if recommendation.option(FSX).verdict == "ruled-out":
+            return ""
+        found = sized(recommendation.workload, self._facts, self.study.profile)
+        said, table = tables.file_system_sentences(found), tables.file_systems(found)
+        return page.closed(text("panel.file-systems"), page.table(table), page.listed(said))
 
 
 def headline(recommendation: Recommendation | None) -> str:

@@ -1,0 +1,1 @@
+"""The door to AWS's control planes: one module per service, each reading what is there and changing nothing."""

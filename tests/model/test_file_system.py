@@ -1,0 +1,223 @@
+"""Is the file system one already has enough?  What it has, what is short, what to change, and what that costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.file_system import Comparison, FileSystem, Link, compare, sized
+from gpufeed.model.fsx import GIB, Need
+from gpufeed.model.workload import Workload
+
+LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
+#: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
+HAS = FileSystem(
+    id="fs-0123456789abcdef0",
+    region="us-east-1",
+    lifecycle="AVAILABLE",
+    deployment_type="PERSISTENT_2",
+    storage_type="SSD",
+    capacity_gib=4800.0,
+    mb_per_s_per_tib=125.0,
+    metadata_mode="AUTOMATIC",
+    metadata_iops=6000.0,
+    links=(LINK,),
+)
+NEED = Need(holds_bytes=4e12, read_bytes_per_s=0.5e9, write_bytes_per_s=0.2e9, opens_per_s=10_000)
+
+
+def verdicts(found: Comparison) -> dict[str, str]:
+    return {row.id: row.verdict for row in found.rows}
+
+
+def changes(found: Comparison) -> list[tuple[str, Any, Any]]:
+    return [(c.id, c.parameters.get("before"), c.parameters.get("after")) for c in found.changes]
+
+
+def against(need: Need = NEED, **settings: Any) -> Comparison:
+    return compare(replace(HAS, **settings), need, load())
+
+
+def test_one_that_is_enough_says_what_is_tightest_and_what_it_costs() -> None:
+    found = against()
+    assert (found.enough, found.changes, found.instead) == (True, (), None)
+    # 0.5 of 0.6 GB/s, 10,000 of 12,000 files/s, 3,725 of 4,800 GiB: reads and opens are at 83 %, capacity at 78 %.
+    assert found.binds == "read"
+    assert found.per_month_now is not None and found.per_month_now.value == pytest.approx(696.0)
+    assert set(verdicts(found).values()) == {"enough", "not-asked"}
+    assert verdicts(found)["efa"] == "not-asked"
+
+
+def test_reads_that_are_short_are_said_by_how_much_and_mended_the_cheapest_way() -> None:
+    found = against(replace(NEED, read_bytes_per_s=2e9))
+    row = next(row for row in found.rows if row.id == "read")
+    assert (found.enough, found.binds, row.verdict) == (False, "read", "short")
+    assert row.short_by is not None and row.short_by.value == pytest.approx(1.4e9)
+    assert row.note is not None and row.note.id == "fsx-burst-only"  # it bursts to 500 MB/s per TiB: 2.4 GB/s
+    # 2 GB/s: 16,000 → 16,800 GiB at 125 for 2,436 USD, or the 4,800 GiB at 1,000 for 2,880; 250 and 500 are not priced.
+    assert changes(found) == [("fsx-change-capacity", 4800.0, 16_800.0)]
+    assert found.per_month_then is not None and found.per_month_then.value == pytest.approx(16_800 * 0.145)
+
+
+def test_throughput_is_raised_where_that_is_cheaper_than_capacity() -> None:
+    found = against(replace(NEED, read_bytes_per_s=4e9))
+    # 32,000 → 33,600 GiB at 125 for 4,872 USD; 4,800 GiB at 1,000 give 4.8 GB/s for 2,880 USD.
+    assert changes(found) == [("fsx-change-throughput", 125.0, 1000.0)]
+    assert found.per_month_then is not None and found.per_month_then.value == pytest.approx(2880.0)
+
+
+def test_with_efa_throughput_stays_and_capacity_grows_in_whole_servers() -> None:
+    found = against(Need(4e12, read_bytes_per_s=13e9, efa=True), efa=True, capacity_gib=9600.0, mb_per_s_per_tib=1000.0)
+    assert changes(found) == [("fsx-change-capacity", 9600.0, 14_400.0)]  # 13,000 in steps of 4,800
+
+
+def test_efa_cannot_be_added_so_another_is_named() -> None:
+    found = against(Need(4e12, read_bytes_per_s=13e9, efa=True))
+    assert verdicts(found)["efa"] == "short"
+    assert found.changes == ()
+    assert found.instead is not None
+    assert (found.instead.name, found.instead.capacity_gib, found.instead.efa) == (
+        "PERSISTENT_2-SSD-1000",
+        14_400,
+        True,
+    )
+
+
+def test_capacity_goes_to_the_next_that_aws_accepts_or_files_are_released() -> None:
+    found = against(replace(NEED, holds_bytes=5000.0 * GIB))
+    row = next(row for row in found.rows if row.id == "capacity")
+    assert row.short_by is not None and row.short_by.value == pytest.approx(200.0 * GIB)
+    assert row.note is not None and row.note.id == "fsx-release"  # what is linked can be read again from S3
+    assert changes(found) == [("fsx-change-capacity", 4800.0, 7200.0)]
+
+
+def test_an_increase_beyond_the_quota_says_to_ask_first() -> None:
+    found = against(replace(NEED, holds_bytes=5000.0 * GIB), quota_gib=100_800.0, used_gib=100_000.0)
+    assert [change.id for change in found.changes] == ["fsx-change-capacity", "fsx-change-quota"]
+    assert found.changes[1].parameters == {"total": 102_400.0, "quota": 100_800.0}
+    within = against(replace(NEED, holds_bytes=5000.0 * GIB), quota_gib=100_800.0, used_gib=98_400.0)
+    assert [change.id for change in within.changes] == ["fsx-change-capacity"]
+
+
+def test_more_opens_are_bought_as_metadata_iops() -> None:
+    found = against(replace(NEED, opens_per_s=20_000))
+    # 10,000 IOPS → 12,000, of which 6,000 come with 4,800 GiB: 696 + 6,000 × 0.055.
+    assert (found.binds, changes(found)) == ("opens", [("fsx-change-metadata", 6000.0, 12_000.0)])
+    assert found.per_month_then is not None and found.per_month_then.value == pytest.approx(696 + 330)
+
+
+def test_iops_that_come_with_more_capacity_are_no_change_of_their_own() -> None:
+    found = against(replace(NEED, holds_bytes=11_000.0 * GIB, opens_per_s=20_000))
+    assert changes(found) == [("fsx-change-capacity", 4800.0, 12_000.0)]  # 12,000 GiB bring 12,000 IOPS
+
+
+def test_without_a_metadata_configuration_the_opens_are_unknown_and_not_a_number() -> None:
+    found = against(metadata_mode=None, metadata_iops=None)
+    row = next(row for row in found.rows if row.id == "opens")
+    assert (row.has, row.verdict) == (None, "unknown")
+    assert found.enough is None
+
+
+def test_a_demand_that_is_not_known_is_never_called_enough() -> None:
+    found = against(replace(NEED, read_bytes_per_s=0.0, unknown=frozenset({"read"})))
+    assert verdicts(found)["read"] == "unknown"
+    assert found.enough is None
+
+
+def test_a_missing_link_is_made_and_a_broken_one_repaired() -> None:
+    missing = against(links=())
+    assert (missing.enough, [c.id for c in missing.changes]) == (False, ["fsx-change-link"])
+    broken = against(links=(replace(LINK, lifecycle="MISCONFIGURED"),))
+    assert (broken.enough, [c.id for c in broken.changes]) == (False, ["fsx-change-link-repair"])
+
+
+def test_intelligent_tiering_cannot_be_linked_and_grows_by_itself() -> None:
+    found = against(
+        storage_type="INTELLIGENT_TIERING",
+        capacity_gib=None,
+        mb_per_s_per_tib=None,
+        throughput_mb_per_s=4000.0,
+        links=(),
+    )
+    assert verdicts(found) == {
+        "available": "enough",
+        "capacity": "enough",
+        "read": "enough",  # 4 GB/s
+        "write": "enough",
+        "opens": "enough",
+        "efa": "not-asked",
+        "s3-link": "short",
+        "replicated": "enough",
+    }
+    assert found.changes == () and found.instead is not None
+    assert found.per_month_now is None  # billed by what lies on it
+
+
+def test_scratch_is_never_enough_for_checkpoints() -> None:
+    found = against(deployment_type="SCRATCH_2", mb_per_s_per_tib=None, metadata_mode=None, metadata_iops=None)
+    assert verdicts(found)["replicated"] == "short"
+    read = next(row for row in found.rows if row.id == "read")
+    assert read.has is not None and not isinstance(read.has, (bool, str))
+    assert read.has.value == pytest.approx(0.96e9)  # 4,800 GiB × 200 MB/s per TiB
+    assert found.instead is not None and found.instead.name.startswith("PERSISTENT_2")
+
+
+def test_scratch_1_has_no_published_rate() -> None:
+    found = against(deployment_type="SCRATCH_1", mb_per_s_per_tib=None, links=())
+    assert verdicts(found)["read"] == verdicts(found)["write"] == "unknown"
+
+
+def test_disks_keep_their_throughput_and_grow_in_their_own_steps() -> None:
+    found = against(
+        Need(4e12, read_bytes_per_s=0.1e9),
+        deployment_type="PERSISTENT_1",
+        storage_type="HDD",
+        capacity_gib=6000.0,
+        mb_per_s_per_tib=12.0,
+        metadata_mode=None,
+        metadata_iops=None,
+    )
+    assert changes(found) == [("fsx-change-capacity", 6000.0, 12_000.0)]  # 0.1 GB/s at 12: 8,333 GiB, steps of 6,000
+    assert found.per_month_then is None  # not priced
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "enough", "change"),
+    [
+        ("UPDATING", True, []),
+        ("CREATING", False, ["fsx-change-wait"]),
+        ("MISCONFIGURED", False, ["fsx-change-repair"]),
+        ("FAILED", False, []),
+    ],
+)
+def test_what_its_state_means(lifecycle: str, enough: bool, change: list[str]) -> None:
+    found = against(lifecycle=lifecycle)
+    assert (found.enough, [c.id for c in found.changes]) == (enough, change)
+    assert (found.instead is not None) is (lifecycle == "FAILED")
+
+
+def test_what_was_ordered_for_a_need_is_enough_for_it() -> None:
+    facts = load()
+    job = {"task": "pretraining", "instances": 4, "instance_type": "p5.48xlarge", "dataset_bytes": 20e12}
+    plan = sized(Workload.from_mapping(job, facts), facts)
+    assert plan.found.priced
+    for one in plan.found.priced:
+        ordered = replace(
+            HAS,
+            capacity_gib=one.capacity_gib,
+            mb_per_s_per_tib=one.settings["throughput_mb_per_s_per_tib"],
+            metadata_iops=float(one.settings["metadata_iops"]),
+            efa=one.efa,
+        )
+        found = compare(ordered, plan.need, facts)
+        assert found.enough is True
+        assert found.per_month_now == one.per_month
+
+
+def test_a_demand_that_cannot_be_worked_out_is_named() -> None:
+    facts = load()
+    job = {"task": "pretraining", "instances": 4, "instance_type": "p5.48xlarge", "preset": "video"}
+    assert "read" in sized(Workload.from_mapping(job, facts), facts).need.unknown

@@ -1,0 +1,142 @@
+"""File systems side by side, and one beside what a job needs, as people see them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.file_system import FileSystem, Link, Sized, compare
+from gpufeed.model.fsx import GIB, Need, configurations
+from gpufeed.model.study import Study
+from gpufeed.model.workload import Workload
+from gpufeed.present import page, plain, tables
+from gpufeed.present.panels import ChoosePanel
+
+HAS = FileSystem(
+    id="fs-0123456789abcdef0",
+    region="us-east-1",
+    lifecycle="AVAILABLE",
+    deployment_type="PERSISTENT_2",
+    storage_type="SSD",
+    capacity_gib=4800.0,
+    mb_per_s_per_tib=125.0,
+    metadata_mode="AUTOMATIC",
+    metadata_iops=6000.0,
+    links=(Link("/data", "s3://your-bucket/data/", "AVAILABLE"),),
+)
+BY_RELEASE = (
+    "The rates alone ask for 1,200 GiB; one of that size holds less than the data linked to it, "
+    "so files would have to be released as others are read."
+)
+RAISE = (
+    "Raise its capacity from 4,800 to 7,200 GiB, the next that AWS accepts. "
+    "It cannot be lowered again, and the next increase is possible after 6 h."
+)
+
+
+def side_by_side(need: Need, region: str = "us-east-1", currency: str = "USD") -> Sized:
+    return Sized(need, region, currency, configurations(need, region, load()))
+
+
+def test_a_row_says_what_to_order_what_it_gives_and_what_it_costs() -> None:
+    rows = tables.file_systems(side_by_side(Need(4000.0 * GIB, opens_per_s=24_000)))
+    assert rows.iloc[0].to_list() == [
+        "PERSISTENT_2, SSD, 4,800 GiB, 125 MB/s per TiB, 12,000 metadata IOPS",
+        "would do",
+        "600 MB/s (600 MB/s–2.4 GB/s)",
+        "600 MB/s (600 MB/s–2.4 GB/s)",
+        "24,000 files/s",
+        "the data, 4,000 GiB",
+        "USD 1,030 (storage USD 696, metadata IOPS USD 330)",
+        BY_RELEASE,
+    ]
+    verdicts = list(rows.iloc[:, 1])
+    # In this order, and nothing unpriced among the priced.
+    groups = ["would do", "would do, not priced", "lacks something", "ruled out"]
+    assert verdicts == sorted(verdicts, key=groups.index)
+    assert set(verdicts) == set(groups)
+    for verdict, price in zip(verdicts, rows.iloc[:, 6], strict=True):
+        assert (price == "not priced") is (verdict == "would do, not priced") or verdict == "lacks something"
+
+
+def test_a_type_that_is_out_names_its_reason() -> None:
+    rows = tables.file_systems(side_by_side(Need(1e12), "cn-north-1", "CNY"))
+    out = {row[0]: row[-1] for row in rows.itertuples(index=False) if row[1] == "ruled out"}
+    assert out["PERSISTENT_2-SSD-125"] == "cn-north-1 does not have this deployment type."
+    assert "never keep the only copy of checkpoints on it" in out["SCRATCH_2"]
+
+
+def test_more_than_the_quota_is_said_in_the_row() -> None:
+    rows = tables.file_systems(side_by_side(Need(120_000.0 * GIB)))
+    assert "above the default quota of 100,800 GiB" in rows.iloc[0, -1]
+
+
+def test_what_is_not_known_is_said_below_the_table() -> None:
+    known = side_by_side(Need(1e12), "cn-north-1", "CNY")
+    assert tables.file_system_sentences(known) == []
+    unknown = side_by_side(Need(1e12, unknown=frozenset({"read"})), "cn-north-1", "CNY")
+    assert tables.file_system_sentences(unknown) == ["Not known, and so not sized for: read rate."]
+    assert plain.file_systems(unknown)[0].startswith("Needs room for 931 GiB, reads of unknown, writes of 0 bytes/s")
+    assert "PERSISTENT_2 is not in every Region" in tables.file_system_sentences(side_by_side(Need(1e12)))[0]
+
+
+def test_a_comparison_says_has_needs_and_short_by() -> None:
+    found = compare(HAS, Need(5000.0 * GIB, read_bytes_per_s=0.5e9), load())
+    rows = {row[0]: row[1:] for row in tables.compared(found).itertuples(index=False)}
+    assert rows["capacity"][:4] == ("4,800 GiB", "5,000 GiB", "short", "200 GiB")
+    assert rows["read rate"][:4] == ("600 MB/s (600 MB/s–2.4 GB/s)", "500 MB/s", "enough", "–")
+    assert rows["write rate"][1:4] == ("–", "not needed", "–")
+    assert rows["link to S3"] == ("yes", "yes", "enough", "–", "Linked to s3://your-bucket/data/.")
+    assert tables.comparison_sentences(found, "USD") == [
+        "fs-0123456789abcdef0 in us-east-1 is not enough for this job; most short: capacity.",
+        RAISE,
+        "Costs per month: now USD 696, then USD 1,040.",
+    ]
+
+
+def test_where_no_change_is_enough_another_is_named() -> None:
+    found = compare(replace(HAS, deployment_type="SCRATCH_2", mb_per_s_per_tib=None), Need(1e12), load())
+    assert tables.comparison_sentences(found, "USD")[1] == (
+        "No change to it would be enough. Create another: "
+        "PERSISTENT_2, SSD, 1,200 GiB, 125 MB/s per TiB, 1,500 metadata IOPS."
+    )
+
+
+def test_names_from_outside_act_on_nothing() -> None:
+    strange = replace(HAS, lifecycle="<b>\x1b[31m", links=(Link("/", "s3://<script>\x1b[2J", "FAILED"),))
+    shown = page.table(tables.compared(compare(strange, Need(1e12), load())))
+    assert "\x1b" not in shown and "<script>" not in shown and "<b>" not in shown
+
+
+@pytest.mark.usefixtures("chinese")
+def test_all_of_it_exists_in_chinese() -> None:
+    found = compare(HAS, Need(5000.0 * GIB, read_bytes_per_s=2e9, opens_per_s=20_000), load())
+    assert (
+        plain.comparison(found, "USD")[0]
+        == "us-east-1 的 fs-0123456789abcdef0 不足以支撑此作业；缺口最大的是读取速率。"
+    )
+    assert plain.file_systems(side_by_side(Need(1e12)))[1] == "可用，从低价到高价："
+
+
+def choose(**traits: object) -> ChoosePanel:
+    stated = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "region": "us-east-1", **traits}
+    return ChoosePanel(Study(workload=Workload.from_mapping(stated, load())))
+
+
+def test_the_choose_panel_has_them_in_a_closed_section() -> None:
+    details = choose()._details.value
+    section = details.partition("<details>")[2].partition("</details>")[0]
+    assert section.startswith("<summary>Every file system that would do</summary><div")
+    assert "PERSISTENT_2, SSD" in section and "Cost of the run" not in section
+
+
+def test_the_section_is_away_where_fsx_is_ruled_out() -> None:
+    panel = choose()
+    assert panel.recommendation is not None
+    options = tuple(
+        replace(answer, verdict="ruled-out") if answer.option == "fsx-for-lustre" else answer
+        for answer in panel.recommendation.options
+    )
+    assert panel._file_systems(replace(panel.recommendation, options=options)) == ""

@@ -1,0 +1,157 @@
+"""``gpufeed fsx``: every file system that would do, or whether one that exists is enough."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpufeed.cli import main
+from gpufeed.facts.messages import Sentence
+from gpufeed.model.file_system import FileSystem, Link
+from gpufeed.observe.aws import file_systems
+from gpufeed.observe.aws.file_systems import Found
+
+ID = "fs-0123456789abcdef0"
+HAS = FileSystem(
+    id=ID,
+    region="us-east-1",
+    lifecycle="AVAILABLE",
+    deployment_type="PERSISTENT_2",
+    storage_type="SSD",
+    capacity_gib=9600.0,
+    mb_per_s_per_tib=125.0,
+    metadata_mode="AUTOMATIC",
+    metadata_iops=6000.0,
+    links=(Link("/data", "s3://your-bucket/data/", "AVAILABLE"),),
+)
+#: Rates are stated, so that no fact moves them.
+JOB = """
+task = "full-fine-tuning"
+instances = 2
+accelerator = "H100"
+accelerators_per_instance = 8
+samples_per_second_per_accelerator = 125
+sample_bytes = 1e6
+dataset_bytes = 5e12
+objects = 5000
+checkpoint_bytes = 1e12
+checkpoint_interval = 3600
+stall_tolerance = 0.5
+region = "us-east-1"
+"""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> str:
+    file = tmp_path / "workload.toml"
+    file.write_text(JOB, encoding="utf-8")
+    return str(file)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, str]:
+    code = main(["fsx", *arguments, "--json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out), err
+
+
+def exists(monkeypatch: pytest.MonkeyPatch, found: Found) -> list[tuple[str, str | None]]:
+    """AWS has this file system; gives the (id, Region) that was asked for."""
+    asked = []
+
+    def answer(id_: str, region: str | None) -> Found:
+        asked.append((id_, region))
+        return found
+
+    monkeypatch.setattr(file_systems, "file_system", answer)
+    return asked
+
+
+def test_without_an_id_every_type_stands_side_by_side(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document, err = run(capsys, job)
+    assert (code, err) == (0, "")
+    # 16 × 125 × 1 MB = 2 GB/s; 1 TB within half of an hour = 0.56 GB/s; 5 TB and two checkpoints are 6,519 GiB.
+    need = document["need"]
+    assert need["holds_bytes"] == 7e12
+    assert need["read_bytes_per_s"] == pytest.approx(2e9)
+    assert need["write_bytes_per_s"] == pytest.approx(1e12 / 1800)
+    assert [(one["type"], one["configuration"]["storage_capacity_gib"]) for one in document["priced"]] == [
+        ("PERSISTENT_2-SSD-125", 16_800),  # 16,000 GiB for 2 GB/s: 2,436 USD
+        ("PERSISTENT_2-SSD-1000", 7200),  # 6,519 GiB of data: 4,320 USD
+    ]
+    assert [one["per_month"]["total"]["value"] for one in document["priced"]] == pytest.approx([2436, 4320])
+    assert all(one["per_month"]["total"] is None for one in document["unpriced"])
+    assert {out["type"] for out in document["ruled_out"]} >= {"SCRATCH_2", "INTELLIGENT_TIERING"}
+    assert document["currency"] == "USD"
+
+
+def test_the_region_of_the_command_line_comes_before_that_of_the_file(
+    job: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, document, _ = run(capsys, job, "--region", "cn-north-1")
+    assert (code, document["region"], document["currency"], document["priced"]) == (0, "cn-north-1", "CNY", [])
+    assert {one["configuration"]["deployment_type"] for one in document["unpriced"]} == {"PERSISTENT_1"}
+    code = main(["fsx", job, "--region", "cn-nort-1"])
+    assert code == 2 and "Nearest: cn-north-1" in capsys.readouterr().err
+
+
+def test_a_file_system_is_compared_and_the_change_named(
+    job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = exists(monkeypatch, Found(HAS))
+    code, document, err = run(capsys, job, "--file-system", ID)
+    assert (code, err, asked) == (0, "", [(ID, "us-east-1")])
+    assert (document["enough"], document["binds"]) == (False, "read")
+    read = next(row for row in document["rows"] if row["trait"] == "read")
+    assert (read["has"]["value"], read["short_by"]["value"]) == (pytest.approx(1.2e9), pytest.approx(0.8e9))
+    # 16,800 GiB at 125 MB/s per TiB for 2,436 USD; 9,600 GiB at 1,000 would be 5,760 USD.
+    assert [change["id"] for change in document["changes"]] == ["fsx-change-capacity"]
+    assert document["per_month"]["now"]["value"] == pytest.approx(1392)
+    assert document["per_month"]["then"]["value"] == pytest.approx(2436)
+    assert document["file_system"]["links"][0]["repository"] == "s3://your-bucket/data/"
+
+
+def test_the_region_stated_on_the_command_line_is_the_one_asked(
+    job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A Region without facts here is no wrong input: AWS knows it, only its prices are not known.
+    asked = exists(monkeypatch, Found(replace(HAS, region="eu-central-1", mb_per_s_per_tib=1000.0)))
+    code, document, _ = run(capsys, job, "--file-system", ID, "--region", "eu-central-1")
+    assert (code, asked, document["enough"]) == (0, [(ID, "eu-central-1")], True)
+    assert document["per_month"] == {"now": None, "then": None}
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_both_answers_in_words(
+    job: str, language: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    exists(monkeypatch, Found(HAS, (Sentence("aws.quota-not-read", {"reason": "…"}),)))
+    assert main(["fsx", job]) == 0
+    out = capsys.readouterr().out
+    assert "16,800 GiB" in out and "2,436" not in out  # three digits of money, as everywhere
+    assert "2,440" in out
+    assert main(["fsx", job, "--file-system", ID]) == 0
+    out, err = capsys.readouterr()
+    assert "16,800 GiB" in out and ID in out.splitlines()[0]
+    assert err.count("\n") == 1
+
+
+def test_without_credentials_it_is_one_sentence(
+    job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    code, document, err = run(capsys, job, "--file-system", ID)
+    assert (code, document["error"]["id"], err.count("\n")) == (1, "aws.no-credentials", 1)
+
+
+def test_what_is_no_id_is_wrong_input(job: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document, _ = run(capsys, job, "--file-system", "my-file-system")
+    assert (code, document["error"]["id"]) == (2, "aws.not-a-file-system-id")
