@@ -302,3 +302,41 @@ def test_an_answer_that_leaves_gpus_waiting_says_so_first() -> None:
     assert starved.warnings[0].parameters["option"] == starved.recommended
     fed = plan(model_parameters=70e9)
     assert "not-fed-in-full" not in [warning.id for warning in fed.warnings]
+
+
+# ---- Regions and limits ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("region", ["cn-north-1", "cn-northwest-1"])
+def test_a_plan_for_china_says_what_is_not_there_and_what_remains(region: str) -> None:
+    found = plan(region=region, interface="posix")
+    said = {warning.id: warning.parameters for warning in found.warnings}
+    assert said["region-without"] == {
+        "region": region,
+        "gone": ("s3-express-one-zone",),
+        "left": ("s3-standard", "fsx-for-lustre", "mountpoint-s3"),
+        "unconfirmed": ("s3-files",),
+    }
+    assert said["fsx-types-in-region"]["types"] == ("PERSISTENT_1",)
+    configuration = found.option("fsx-for-lustre").supply.configuration
+    assert configuration["deployment_type"] == "PERSISTENT_1" and "efa" not in configuration
+    assert "metadata_iops" not in configuration
+
+
+def test_a_region_that_has_all_of_them_is_not_remarked_upon() -> None:
+    said = {warning.id for warning in plan(region="us-east-1").warnings}
+    assert not said & {"region-without", "fsx-types-in-region"}
+
+
+def test_s3_files_says_when_a_bucket_or_a_cluster_is_beyond_its_limits() -> None:
+    assert "s3-files-many-objects" not in reasons(plan(objects=12_000_000, dataset_bytes=1e12), "s3-files")
+    assert "s3-files-many-objects" in reasons(plan(objects=12_000_001, dataset_bytes=1e12), "s3-files")
+    assert "s3-files-connections" not in reasons(plan(instances=25_000), "s3-files")
+    assert "s3-files-connections" in reasons(plan(instances=25_001), "s3-files")
+
+
+def test_s3_files_in_a_plan_asks_for_versioning() -> None:
+    found = plan(instances=1, interface="file-paths", file_operations=["rename"], avoid_parallel_file_system=True)
+    uses = "s3-files" in {placed.option for placed in found.placements.values()}
+    assert uses == ("s3-files-versioning" in {warning.id for warning in found.warnings})
+    assert uses

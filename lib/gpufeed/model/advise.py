@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint
+from gpufeed.model import checkpoint, limits
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -74,6 +74,7 @@ def recommend(
             *first,
             *job.demand.warnings,
             *warnings,
+            *limits.caveats(job.region, facts, placements.values()),
             *_more_warnings(workload, reads, placements["training_reads"].backed_by, measurement, evidence),
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint, formulas, fsx
+from gpufeed.model import checkpoint, formulas, fsx, limits
 from gpufeed.model.cost import cost
 from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
@@ -96,6 +96,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
         but.append(Reason("not-for-complex-posix", {}, "aws-china-summit-2026"))
     if option != FSX and (traits.frequent or traits.fast_restore):
         but.append(Reason("not-for-frequent-checkpoints", {}, "aws-china-summit-2026"))
+    but += limits.reasons(option, job)
     if option == FSX and traits.avoid_parallel:
         but.append(Reason("parallel-file-system-not-wanted"))
     capacity, quota = answer.supply.configuration.get("storage_capacity_gib"), chosen.quantity("quota_capacity")
@@ -142,7 +143,7 @@ def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAn
     return fit[[*allowed, *least_against, rule.option][0]]
 
 
-NOT_AGAINST = frozenset({"starves", "above-quota"})  # judged by cost, or a matter of asking
+NOT_AGAINST = frozenset({"starves", "above-quota", "s3-files-many-objects"})  # judged by cost, or a matter of asking
 
 
 def against(answer: OptionAnswer) -> int:

@@ -350,6 +350,8 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
 def _parameter(name: str, value: Any) -> str:
     if name == "parts":
         return text("present.list-separator").join(text(f"cost.{part}") for part in value)
+    if name in {"gone", "left", "unconfirmed"}:
+        return text("present.list-separator").join(option(id_) for id_ in value) or text("present.none")
     if value is None:
         return text("present.unknown")
     if isinstance(value, Quantity):
