@@ -27,7 +27,6 @@ STYLE = """<style>
 .gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
 .gpufeed .note { color: var(--jp-ui-font-color2, #555); }
 .gpufeed .scroll { overflow-x: auto; }
-.gpufeed summary { margin: 14px 0 4px; font-size: 15px; font-weight: 600; cursor: pointer; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
 .gpufeed .scroll th, .gpufeed .scroll td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
   border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; max-width: 26em; }
@@ -64,7 +63,8 @@ def alert(sentence: str) -> str:
 
 def closed(title: str, *parts: str) -> str:
     """A section that opens when its title is pressed; works with the keyboard and without scripts."""
-    return f"<details><summary>{escape(title)}</summary>{''.join(parts)}</details>"
+    title = f'<h3 style="display: inline">{escape(title)}</h3>'
+    return f"<details><summary>{title}</summary>{''.join(parts)}</details>"
 
 
 def listed(sentences: list[str]) -> str:
