@@ -63,8 +63,7 @@ def alert(sentence: str) -> str:
 
 def closed(title: str, *parts: str) -> str:
     """A section that opens when its title is pressed; works with the keyboard and without scripts."""
-    title = f'<h3 style="display: inline">{escape(title)}</h3>'
-    return f"<details><summary>{title}</summary>{''.join(parts)}</details>"
+    return f'<details class="group"><summary>{escape(title)}</summary>{"".join(parts)}</details>'
 
 
 def listed(sentences: list[str]) -> str:
