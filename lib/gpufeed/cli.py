@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -84,11 +85,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     recommend = commands.add_parser("recommend", help=text("shell.recommend"))
-    recommend.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
-    recommend.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
-    recommend.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
+    _question(recommend)
     recommend.add_argument("--explain", action="store_true", help=text("shell.option.explain"))
     recommend.set_defaults(command=_recommend)
+
+    record = commands.add_parser("record", help=text("shell.record"))
+    _question(record)
+    record.set_defaults(command=_record)
+
+    recheck = commands.add_parser("recheck", help=text("shell.recheck"))
+    recheck.add_argument("record", metavar="R.json", help=text("shell.option.record"))
+    recheck.set_defaults(command=_recheck)
 
     scan = commands.add_parser("scan", help=text("shell.scan"))
     scan.add_argument("url", metavar="s3://bucket/prefix", help=text("shell.option.url"))
@@ -117,9 +124,15 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--port", type=int, metavar="N", help=text("shell.option.port"))
     demo.set_defaults(command=_demo)
 
-    for command in (recommend, scan, probe, fsx):
+    for command in (recommend, scan, probe, fsx, record, recheck):
         command.add_argument("--json", action="store_true", help=text("shell.option.json"))
     return parser
+
+
+def _question(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    parser.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
+    parser.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
 
 
 def _store_options(parser: argparse.ArgumentParser) -> None:
@@ -129,20 +142,27 @@ def _store_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--requester-pays", action="store_true", help=text("shell.option.requester-pays"))
 
 
-def _recommend(arguments: argparse.Namespace) -> int:
-    from gpufeed.model.advise import recommend
-    from gpufeed.model.explain import explain
-    from gpufeed.model.flip import flip_points
+def _asked(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
+    """(workload, profile, measurement) of a question, read from its files."""
     from gpufeed.model.measurement import Measurement
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
     from gpufeed.observe.documents import read_json, read_toml
+
+    workload = Workload.from_mapping(read_toml(arguments.workload), load())
+    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
+    measurement = Measurement.from_json(read_json(arguments.measurement)) if arguments.measurement else None
+    return workload, profile, measurement
+
+
+def _recommend(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.advise import recommend
+    from gpufeed.model.explain import explain
+    from gpufeed.model.flip import flip_points
     from gpufeed.present import contract, derivation, plain, words
 
     facts = load()
-    workload = Workload.from_mapping(read_toml(arguments.workload), facts)
-    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
-    measurement = Measurement.from_json(read_json(arguments.measurement)) if arguments.measurement else None
+    workload, profile, measurement = _asked(arguments)
     plan = recommend(workload, facts, profile=profile, measurement=measurement)
     if arguments.json:
         flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
@@ -159,6 +179,31 @@ def _recommend(arguments: argparse.Namespace) -> int:
             figures = explain(plan, facts, profile=profile, measurement=measurement)
             _print_lines([text("panel.explain"), *derivation.lines(figures, facts)])
     return 0
+
+
+def _record(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.record import record
+
+    workload, profile, measurement = _asked(arguments)
+    _print_json(record(workload, load(), made=_now(), version=__version__, profile=profile, measurement=measurement))
+    return 0
+
+
+def _recheck(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.record import recheck
+    from gpufeed.observe.documents import read_json
+    from gpufeed.present import changes
+
+    found = recheck(read_json(arguments.record), load(), version=__version__)
+    if arguments.json:
+        _print_json(changes.document(found))
+    else:
+        _print_lines(changes.lines(found))
+    return 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _store(arguments: argparse.Namespace) -> Any:

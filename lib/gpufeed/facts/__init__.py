@@ -1,6 +1,6 @@
 """Facts: what is in ``data/``, loaded once, each number with its unit, range, basis, sources and date."""
 
-from gpufeed.facts.catalogue import Catalogue, Facts, NoSuchName, Section, load, read
+from gpufeed.facts.catalogue import Catalogue, Facts, NoSuchName, Section, WatchedFacts, load, read
 from gpufeed.facts.fact import Fact, nearest
 from gpufeed.facts.prices import Price
 from gpufeed.facts.quantity import Quantity
@@ -17,6 +17,7 @@ __all__ = [
     "Quantity",
     "Section",
     "Source",
+    "WatchedFacts",
     "load",
     "nearest",
     "read",

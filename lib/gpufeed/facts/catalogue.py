@@ -102,11 +102,42 @@ class Section(Catalogue[Fact]):
         parts = {name: part.with_each(change) for name, part in self.parts.items()}
         return Section(self.id, own, parts, self._file_names)
 
+    def watched(self, seen: dict[str, Fact]) -> Section:
+        """The same section; each fact that is looked up in it is also put into ``seen``."""
+        parts = {name: part.watched(seen) for name, part in self.parts.items()}
+        return _WatchedSection(self.id, self._entries, parts, self._file_names, seen)
+
     def all_facts(self) -> Iterator[Fact]:
         """Its own facts, then those of its parts."""
         yield from self.values()
         for part in self.parts.values():
             yield from part.all_facts()
+
+
+class _WatchedSection(Section):
+    __slots__ = ("_seen",)
+
+    def __init__(
+        self,
+        section_id: str,
+        facts: dict[str, Fact],
+        parts: dict[str, Section],
+        file_names: set[str],
+        seen: dict[str, Fact],
+    ) -> None:
+        super().__init__(section_id, facts, parts, file_names)
+        self._seen = seen
+
+    def __getitem__(self, name: str) -> Fact:
+        fact = super().__getitem__(name)
+        self._seen[fact.id] = fact
+        return fact
+
+    def _optional(self, name: str) -> Fact | None:
+        fact = super()._optional(name)
+        if fact is not None:
+            self._seen[fact.id] = fact
+        return fact
 
 
 @dataclass(frozen=True)
@@ -160,6 +191,18 @@ class Facts:
         bands = {key: tuple(change_price(row) for row in rows) for key, rows in self._bands.items()}
         return replace(self, model=self.model.with_each(change), _bands=bands, **entries)
 
+    def watched(self) -> WatchedFacts:
+        """The same facts, which keep account of what is looked up in them."""
+        seen: dict[str, Fact] = {}
+        entries: dict[str, Any] = {
+            name: Catalogue(name, {entry: section.watched(seen) for entry, section in getattr(self, name).items()})
+            for name in _ENTRY_FILES
+        }
+        model = self.model.watched(seen)
+        return WatchedFacts(
+            sources=self.sources, model=model, prices=self.prices, _bands=self._bands, facts_seen=seen, **entries
+        )
+
     def all_facts(self) -> Iterator[Fact]:
         """Every fact of every file (price rows apart)."""
         for entries in self._entry_files().values():
@@ -178,6 +221,19 @@ class Facts:
     def _entry_files(self) -> dict[str, list[Section]]:
         files = {f"{name}.toml": list(getattr(self, name).values()) for name in _ENTRY_FILES}
         return files | {"model.toml": [self.model]}
+
+
+@dataclass(frozen=True)
+class WatchedFacts(Facts):
+    """Facts that know which of them were looked up, by id: what a plan rests on."""
+
+    facts_seen: dict[str, Fact] = field(default_factory=dict)
+    prices_seen: dict[str, Price] = field(default_factory=dict)
+
+    def price_bands(self, option: str, item: str, region: str, configuration: str | None = None) -> tuple[Price, ...]:
+        bands = super().price_bands(option, item, region, configuration)
+        self.prices_seen.update((price.id, price) for price in bands)
+        return bands
 
 
 @cache

@@ -36,6 +36,14 @@ class Price:
     as_of: str | None = None
     note: str = ""
 
+    @property
+    def id(self) -> str:
+        """What is priced, and from which monthly amount on: ``s3-standard.storage.us-east-1.from-51200``."""
+        parts = [self.option, self.item, self.configuration, self.region]
+        if self.band_from:
+            parts.append(f"from-{self.band_from:g}")
+        return ".".join(part for part in parts if part)
+
 
 def parse_price(row: Mapping[str, Any], where: Where, sources: Mapping[str, Source]) -> Price:
     """Raises InputError that names the row and the remedy."""

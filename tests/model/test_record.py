@@ -1,0 +1,160 @@
+"""The decision record: run again it answers the same, and it names whatever differs, old beside new."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import Facts, load, read
+from gpufeed.facts.errors import InputError
+from gpufeed.facts.place import data_directory
+from gpufeed.model.measurement import Conditions, Measurement, Record
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.record import Change, recheck, record
+from gpufeed.model.workload import Workload
+
+JOB: dict[str, Any] = {"task": "full-fine-tuning", "instances": 8, "instance_type": "p5.48xlarge"}
+JOB |= {"preset": "image-classification", "interface": "any", "run_hours": 24, "region": "us-east-1"}
+JOB |= {"dataset_bytes": 150e9, "objects": 1_281_167, "checkpoints": "rare"}
+
+
+def made(facts: Facts | None = None, **more: Any) -> dict[str, Any]:
+    """A record as it comes back from a file."""
+    workload = Workload.from_mapping(JOB, load())
+    written = record(workload, facts or load(), made="2026-11-30T12:00:00+00:00", version="0.1.0", **more)
+    back: dict[str, Any] = json.loads(json.dumps(written, allow_nan=False))
+    return back
+
+
+@pytest.fixture
+def changed_facts(tmp_path: Path) -> Facts:
+    """Today's facts with a dearer FSx for Lustre (0.6 → 0.9), a slower S3 (30 → 60 ms) and a newer price list."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for file in data_directory().glob("*.toml"):
+        shutil.copy(file, folder)
+    _replace(folder / "options.toml", "[s3-standard]\nfirst_byte_latency = { value = 30", 30, 60)
+    before = "PERSISTENT_2-SSD-1000"
+    price = load().price("fsx-for-lustre", "storage", "us-east-1", before)
+    assert price is not None
+    text = (folder / "prices.toml").read_text(encoding="utf-8")
+    blocks = text.split("[[price]]")
+    [found] = [b for b in blocks if f'"{before}"' in b and '"storage"' in b and 'region = "us-east-1"' in b]
+    dearer = found.replace(f"value = {price.value:g}", "value = 0.9")
+    assert dearer != found
+    (folder / "prices.toml").write_text(text.replace(found, dearer), encoding="utf-8")
+    return read(folder)
+
+
+def _replace(file: Path, line: str, old: int, new: int) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.count(line) == 1
+    file.write_text(text.replace(line, line.replace(f"value = {old}", f"value = {new}")), encoding="utf-8")
+
+
+def test_asked_again_with_the_same_facts_nothing_has_changed() -> None:
+    found = recheck(made(), load(), version="0.1.0")
+    assert (found.changes, found.answer_changed) == ((), False)
+
+
+def test_a_scan_and_a_measurement_are_kept_whole() -> None:
+    profile = PrefixProfile("images/")
+    profile.add_many([f"images/{i}.jpg" for i in range(2000)], [115_000 + i for i in range(2000)])
+    seen = Record("read", 4e9, object_bytes=116_000, concurrency=64, nodes=8, cache="cold", sustained=True, seconds=60)
+    measured = Measurement("gpufeed", "ok", (seen,), "storage", conditions=Conditions(option="s3-standard"))
+    kept = made(profile=profile, measurement=measured)
+    assert kept["answer"]["training_reads.opinion_of_measurement"] == "s3-standard"
+    assert recheck(kept, load(), version="0.1.0").changes == ()
+    # 2,000 objects of 115,000 + i bytes: their mean is 115,000 + 1,999 / 2
+    assert kept["figures"]["demand.object_bytes"]["value"] == 115_999.5
+
+
+def test_every_number_used_stands_there_with_unit_source_and_date() -> None:
+    kept = made()
+    latency = load().options["s3-standard"]["first_byte_latency"]
+    assert kept["facts"]["options.s3-standard.first_byte_latency"] == {
+        "low": 0.009, "value": 0.03, "high": 0.2, "unit": "seconds", "basis": "published",
+        "sources": list(latency.sources), "as_of": latency.as_of,
+    }  # fmt: skip
+    assert kept["prices"]["s3-standard.get.us-east-1"]["value"] == 0.0004
+    assert kept["prices"]["s3-standard.get.us-east-1"]["unit"] == "USD/1000 requests"
+    cited = {source for row in (*kept["facts"].values(), *kept["prices"].values()) for source in row["sources"]}
+    assert cited <= kept["sources"].keys()
+    # What the question did not touch is not there: another Region, another machine.
+    assert not [name for name in kept["facts"] if name.startswith("instances.") and "p5.48xlarge" not in name]
+    assert not [name for name in kept["prices"] if "us-east-1" not in name]
+
+
+def test_changed_facts_prices_and_figures_are_named_with_old_and_new(changed_facts: Facts) -> None:
+    found = recheck(made(), changed_facts, version="0.2.0")
+    by_name = {(change.section, change.name): change for change in found.changes}
+    latency = by_name["facts", "options.s3-standard.first_byte_latency"]
+    assert (latency.then["value"], latency.now["value"]) == (0.03, 0.06)
+    price = by_name["prices", "fsx-for-lustre.storage.PERSISTENT_2-SSD-1000.us-east-1"]
+    assert (price.then["value"], price.now["value"]) == (0.6, 0.9)
+    # One request of 117,080.755… bytes at 90 MB/s: 30 ms + 1.3009 ms before, 60 ms + 1.3009 ms now.
+    request = by_name["figures", "options.s3-standard.supply.request_seconds"]
+    size = 150e9 / 1_281_167
+    assert request.then["value"] == pytest.approx(0.03 + size / 90e6)
+    assert request.now["value"] == pytest.approx(0.06 + size / 90e6)
+    assert (found.version_then, found.version_now) == ("0.1.0", "0.2.0")
+    assert {section for section, _ in by_name} <= {"answer", "figures", "facts", "prices"}
+
+
+def test_a_changed_answer_is_said_per_role() -> None:
+    kept = made()
+    kept["answer"]["training_reads.option"] = "s3-standard"
+    now = made()["answer"]["training_reads.option"]
+    found = recheck(kept, load(), version="0.1.0")
+    assert found.answer_changed
+    assert found.changes == (Change("answer", "training_reads.option", "s3-standard", now),)
+
+
+def test_what_is_new_and_what_is_gone_have_nothing_on_the_other_side() -> None:
+    kept = made()
+    kept["facts"]["model.forgotten"] = {"value": 1}
+    gone = kept["warnings"].popitem()
+    changes = recheck(kept, load(), version="0.1.0").changes
+    assert Change("facts", "model.forgotten", {"value": 1}, None) in changes
+    assert Change("warnings", gone[0], None, gone[1]) in changes
+    assert len(changes) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"schema_version": 2},
+        {"schema_version": None},
+        {"made": 5},
+        {"facts": []},
+        {"answer": None},
+        {"workload": "x"},
+        {"workload": {"task": "lora"}},
+        {"profile": {}},
+        {"profile": []},
+        {"measurement": 5},
+        {"measurement": {"tool": "none"}},
+    ],
+)
+def test_what_is_no_record_is_refused_in_one_sentence(damage: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as refused:
+        recheck(copy.deepcopy(made()) | damage, load(), version="0.1.0")
+    assert "\n" not in str(refused.value)
+
+
+def test_the_same_question_gives_the_same_document() -> None:
+    assert json.dumps(made()) == json.dumps(made())
+
+
+def test_watching_what_is_looked_up_changes_no_answer() -> None:
+    watched = load().watched()
+    assert record(Workload.from_mapping(JOB, load()), watched, made="x", version="y") == record(
+        Workload.from_mapping(JOB, load()), load(), made="x", version="y"
+    )
+    assert watched.options["s3-standard"].known("first_byte_latency").value == 0.03
+    assert "options.s3-standard.first_byte_latency" in watched.facts_seen

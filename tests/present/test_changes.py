@@ -1,0 +1,90 @@
+"""What `gpufeed record` and `gpufeed recheck` print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpufeed.cli import main
+from gpufeed.model.record import Change, Recheck
+from gpufeed.present import changes
+
+JOB = 'task = "pretraining"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "llm-text"\n'
+
+
+@pytest.fixture
+def kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
+    assert main(["record", str(tmp_path / "job.toml")]) == 0
+    file = tmp_path / "record.json"
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+    return file
+
+
+def test_a_record_is_made_and_asked_again(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recheck", str(kept)]) == 0
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first.startswith("Decided 20") and first.endswith("asked again with gpufeed 0.1.0.")
+    assert others == ["The answer is the same.", "Nothing it rests on has changed."]
+
+
+def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    document["facts"]["options.s3-standard.first_byte_latency"] |= {"value": 0.05, "as_of": "2025-01-01"}
+    document["answer"]["training_reads.option"] = "s3-files"
+    kept.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["recheck", str(kept)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    latency = "50 ms (9–200 ms) [published, 2025-01-01] → 30 ms (9–200 ms) [published, undated]"
+    assert said[1:] == [
+        "The answer has changed.",
+        "Answer (1):",
+        "  training_reads.option: s3-files → s3-standard",
+        "Facts (1):",
+        f"  options.s3-standard.first_byte_latency: {latency}",
+    ]
+    assert main(["recheck", str(kept), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["changed"], shown["answer_changed"]) == (True, True)
+    assert shown["changes"]["answer"] == [{"name": "training_reads.option", "then": "s3-files", "now": "s3-standard"}]
+    assert shown["changes"]["prices"] == []
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 1}', "nan", '{"schema_version": 1e999}'])
+def test_a_file_that_is_no_record_is_exit_2(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "record.json"
+    file.write_text(content, encoding="utf-8")
+    assert main(["recheck", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "not there"),
+        ({"low": 1e9, "value": 2e9, "high": 3e9, "unit": "bytes/s"}, "2 GB/s (1–3 GB/s)"),
+        ({"value": 0.023, "unit": "USD/GiB-month", "as_of": "2026-11"}, "0.023 USD/GiB-month [2026-11]"),
+        ({"value": None, "unit": "USD/GiB-month"}, "not there"),
+        (["a", 1], "a, 1"),
+        (14400, "14,400"),
+        ({"interval": 1800.0}, "interval=1,800"),
+        ({"value": {"x": 1}, "unit": ["y"], "low": "a", "high": []}, "x=1 (a–)"),
+        (True, "True"),
+    ],
+)
+def test_a_value_of_any_kind_can_be_shown(value: object, shown: str) -> None:
+    assert changes.value(value) == shown
+
+
+@pytest.mark.usefixtures("chinese")
+def test_changes_are_said_in_chinese() -> None:
+    found = Recheck("2026-11-30", "0.1.0", "0.2.0", (Change("prices", "a.b", {"value": 1, "unit": "USD"}, None),))
+    assert changes.lines(found) == [
+        "决策时间 2026-11-30，所用 gpufeed 0.1.0；现用 gpufeed 0.2.0 复核。",
+        "结论未变。",
+        "价格（1）：",
+        "  a.b：1 美元 → 无",
+    ]
