@@ -97,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     recheck.add_argument("record", metavar="R.json", help=text("shell.option.record"))
     recheck.set_defaults(command=_recheck)
 
+    report = commands.add_parser("report", help=text("shell.report"))
+    _question(report)
+    report.add_argument("--output", required=True, metavar="FILE", help=text("shell.option.report"))
+    report.set_defaults(command=_report)
+
     scan = commands.add_parser("scan", help=text("shell.scan"))
     scan.add_argument("url", metavar="s3://bucket/prefix", help=text("shell.option.url"))
     _store_options(scan)
@@ -199,6 +204,16 @@ def _recheck(arguments: argparse.Namespace) -> int:
         _print_json(changes.document(found))
     else:
         _print_lines(changes.lines(found))
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.study import Study
+    from gpufeed.notebook import report
+
+    workload, profile, measurement = _asked(arguments)
+    study = Study(workload, profile, measurements=[] if measurement is None else [measurement])
+    _say(report(study, arguments.output))
     return 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from gpufeed import demo
+from gpufeed import __version__, demo
 from gpufeed.facts import load
 from gpufeed.facts.errors import GpufeedError
 from gpufeed.facts.messages import text
@@ -13,7 +14,8 @@ from gpufeed.facts.place import data_directory
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
-from gpufeed.observe.documents import read_json, read_toml, write_json
+from gpufeed.observe.documents import read_json, read_toml, write_json, write_text
+from gpufeed.present.report import render
 
 #: The endpoint that means "the S3 server on this machine, started when it does not run yet".
 EMBEDDED = "embedded"
@@ -82,6 +84,16 @@ def keep_study(study: Study, folder: str | Path, step: str) -> Said:
         raise GpufeedError("document.not-written", path=path, reason=error.strerror) from None
     write_json(path, study.to_json())
     return Said(text("notebook.kept", file=path.as_posix()))
+
+
+def report(study: Study, path: str | Path) -> Said:
+    """Write the report of a study, HTML or Markdown as the ending says, to be read without gpufeed or a network.
+
+    Raises InputError for another ending, GpufeedError when it cannot be written.
+    """
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    write_text(path, render(study, path, load(), made=made, version=__version__))
+    return Said(text("notebook.written", path=Path(path).as_posix()))
 
 
 def published_measurement() -> Measurement:

@@ -36,13 +36,17 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def write_json(path: str | Path, document: Mapping[str, Any]) -> None:
+    """The document as JSON; see :func:`write_text`."""
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: str | Path, content: str) -> None:
     """Write all of it or nothing: a stop in between leaves the old file.  Raises GpufeedError when it cannot."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document, file, ensure_ascii=False, indent=1, allow_nan=False)
-            file.write("\n")
+            file.write(content)
         Path(temporary).replace(target)
     except OSError as error:
         raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
