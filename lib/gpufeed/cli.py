@@ -102,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--output", required=True, metavar="FILE", help=text("shell.option.report"))
     report.set_defaults(command=_report)
 
+    infrastructure = commands.add_parser("infrastructure", help=text("shell.infrastructure"))
+    _question(infrastructure)
+    infrastructure.add_argument("--format", required=True, metavar="FORMAT", help=text("shell.option.format"))
+    infrastructure.add_argument("--output", type=Path, metavar="DIR", help=text("shell.option.output"))
+    infrastructure.set_defaults(command=_infrastructure)
+
     scan = commands.add_parser("scan", help=text("shell.scan"))
     scan.add_argument("url", metavar="s3://bucket/prefix", help=text("shell.option.url"))
     _store_options(scan)
@@ -129,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--port", type=int, metavar="N", help=text("shell.option.port"))
     demo.set_defaults(command=_demo)
 
-    for command in (recommend, scan, probe, fsx, record, recheck):
+    for command in (recommend, scan, probe, fsx, record, recheck, infrastructure):
         command.add_argument("--json", action="store_true", help=text("shell.option.json"))
     return parser
 
@@ -214,6 +220,28 @@ def _report(arguments: argparse.Namespace) -> int:
     workload, profile, measurement = _asked(arguments)
     study = Study(workload, profile, measurements=[] if measurement is None else [measurement])
     _say(report(study, arguments.output))
+    return 0
+
+
+def _infrastructure(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.advise import recommend
+    from gpufeed.observe.documents import make_folder, write_text
+    from gpufeed.present.infrastructure import files
+
+    facts = load()
+    workload, profile, measurement = _asked(arguments)
+    plan = recommend(workload, facts, profile=profile, measurement=measurement)
+    written = files(plan, facts, arguments.format, version=__version__)
+    if arguments.output is not None:
+        make_folder(arguments.output)
+        for name, content in written.items():
+            write_text(arguments.output / name, content)
+            _say(text("notebook.written", path=arguments.output / name))
+    if arguments.json:
+        _print_json({"files": written})
+    elif arguments.output is None:
+        for content in written.values():
+            _print_lines(content.splitlines())
     return 0
 
 

@@ -1,10 +1,13 @@
 """What ``data/`` holds as a whole: rules, sources, China, names."""
 
+import re
+
 import pytest
 
 from gpufeed.facts import Facts, NoSuchName, load
 from gpufeed.facts.fact import FACT_BASES
 from gpufeed.facts.messages import text
+from gpufeed.facts.place import data_directory
 
 RULES = [
     "durable-base",
@@ -143,6 +146,10 @@ def test_what_rests_on_our_assumption_is_called_assumed(facts: Facts) -> None:
 def test_every_source_is_used(facts: Facts) -> None:
     used = {source for fact in facts.all_facts() for source in fact.sources}
     used |= {source for row in facts.prices for source in row.sources}
+    # Templates name theirs in their first lines.
+    templates = [path for path in (data_directory() / "templates").rglob("*") if path.is_file()]
+    cited = " ".join(path.read_text(encoding="utf-8") for path in templates)
+    used |= {source for source in facts.sources if re.search(rf"(?<![\w-]){re.escape(source)}(?![\w-])", cited)}
     assert set(facts.sources) - used == set()
 
 

@@ -52,6 +52,14 @@ def write_text(path: str | Path, content: str) -> None:
         raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
 
 
+def make_folder(path: str | Path) -> None:
+    """Make a folder unless it is there.  Raises GpufeedError when it cannot be made."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
+
+
 def _text(path: str | Path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")

@@ -1,0 +1,23 @@
+# PyTorch 2.3 and newer, distributed checkpoint straight to S3: pip install 's3torchconnector[dcp]'.
+# Sources: s3-connector-pytorch, pytorch-dcp.  Replace BUCKET and PREFIX/; every rank runs this.
+import torch.distributed.checkpoint as dcp
+from s3torchconnector import S3ClientConfig
+from s3torchconnector.dcp import HexPrefixStrategy, S3StorageReader, S3StorageWriter
+
+config = S3ClientConfig(@target@part_size=@part@)
+
+
+def save(state_dict, step):
+    writer = S3StorageWriter(
+        region="@region@",
+        path=f"s3://BUCKET/PREFIX/step-{step}/",
+        s3client_config=config,
+        thread_count=@threads@,
+        prefix_strategy=HexPrefixStrategy(),  # spreads the ranks over key prefixes: no 503 when all save at once
+    )
+    return dcp.@save@(state_dict, storage_writer=writer)
+
+
+def load(state_dict, step):
+    reader = S3StorageReader(region="@region@", path=f"s3://BUCKET/PREFIX/step-{step}/", s3client_config=config)
+    dcp.load(state_dict, storage_reader=reader)

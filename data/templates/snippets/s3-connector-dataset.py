@@ -1,0 +1,10 @@
+# Amazon S3 Connector for PyTorch 1.5: pip install s3torchconnector.  Source: s3-connector-pytorch
+# Replace BUCKET and PREFIX/.  The target is for one process; its default of 10 Gbit/s starves a large instance.
+from s3torchconnector import S3ClientConfig, S3IterableDataset
+
+dataset = S3IterableDataset.from_prefix(
+    "s3://BUCKET/PREFIX/",
+    region="@region@",
+    enable_sharding=True,  # each worker of each node reads its own part
+    s3client_config=S3ClientConfig(@target@part_size=@part@),
+)

@@ -1,0 +1,48 @@
+"""How the clients on one instance are set up, so that they ask for what the plan counts on."""
+
+from __future__ import annotations
+
+import math
+
+from gpufeed.facts import Facts
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import MOUNTPOINT, S3
+
+MIB = 2**20
+BITS = 8
+GIGA = 10**9
+
+
+def mount_threads(plan: Recommendation, facts: Facts) -> int:
+    """Concurrent file operations one mount has to serve: reads in flight on one instance, at least its own default.
+
+    Equation: max(default, in flight / instances).  References: mountpoint-configuration.
+    """
+    of_one = math.ceil(plan.demand.in_flight / plan.workload.instances)
+    return max(int(facts.options[MOUNTPOINT].known("maximum_threads").value), of_one)
+
+
+def write_part_bytes(plan: Recommendation, facts: Facts) -> int | None:
+    """Part size [bytes, whole MiB] that lets a checkpoint be written as one object; None where the default does.
+
+    Assumption: the whole checkpoint in one file, the worst case; sharded checkpoints are smaller.
+    Equation: bytes / parts of an upload.  References: mountpoint-configuration, s3-multipart.
+    """
+    size = plan.demand.checkpoint_bytes
+    if size is None or size.value <= facts.options[MOUNTPOINT].known("maximum_written_object").value:
+        return None
+    return math.ceil(size.value / facts.options[S3].known("multipart_maximum_parts").value / MIB) * MIB
+
+
+def gigabits_per_process(plan: Recommendation, facts: Facts) -> int | None:
+    """Target throughput of one training process [Gbit/s], one process per accelerator; None: network not known.
+
+    Equation: network of an instance towards S3 / its accelerators.  References: s3-connector-pytorch.
+    """
+    if plan.workload.instance_type is None:
+        return None
+    network = facts.instances[plan.workload.instance_type].quantity("s3_network")
+    if network is None:
+        return None
+    processes = plan.demand.accelerators / plan.workload.instances
+    return max(1, math.floor(network.value * BITS / GIGA / processes))

@@ -1,0 +1,167 @@
+"""What a plan needs to have built, whatever language it is then written in."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
+from gpufeed.facts.messages import text
+from gpufeed.facts.place import data_directory
+from gpufeed.model.fsx import automatic_metadata_iops
+from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.present import words
+
+#: Settings of a file system that the templates write; one that is not here must not be dropped silently.
+_SETTINGS = frozenset(
+    {"deployment_type", "storage_type", "storage_capacity_gib", "throughput_mb_per_s_per_tib", "metadata_iops", "efa"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSystem:
+    """One FSx for Lustre file system, in AWS's own terms.  ``metadata_iops`` None: those that come with it."""
+
+    deployment_type: str
+    storage_type: str
+    capacity_gib: int
+    throughput_per_tib: int | None  # None where the type has one and it cannot be chosen
+    has_metadata_configuration: bool
+    metadata_iops: int | None
+    efa: bool
+    holds_checkpoints: bool
+    lustre_version: str
+    ports: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Everything to build.  Days are those of the lifecycle rules; ``about`` are the lines that head each file."""
+
+    region: str
+    file_system: FileSystem | None
+    directory_bucket: bool
+    checkpoints_in_directory_bucket: bool
+    s3_files: bool
+    abort_multipart_days: int
+    noncurrent_days: int
+    chunk_mib: int
+    nfs_port: int
+    zones: tuple[str, ...]  # zones of the Region that have directory buckets
+    about: tuple[str, ...]
+
+
+def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
+    placed = plan.placements
+    options = {placement.option for placement in placed.values()}
+    backed_by = {placement.backed_by for placement in placed.values()}
+    bucket = facts.options[S3]
+    return Needed(
+        region=plan.region,
+        file_system=_file_system(plan, facts) if FSX in options else None,
+        directory_bucket=EXPRESS in options | backed_by,
+        checkpoints_in_directory_bucket=EXPRESS in (placed["checkpoints"].option, placed["checkpoints"].backed_by),
+        s3_files=S3_FILES in options,
+        abort_multipart_days=_in_unit(bucket, "abort_multipart_after"),
+        noncurrent_days=_in_unit(bucket, "noncurrent_versions_kept"),
+        chunk_mib=_in_unit(facts.options[FSX], "imported_file_chunk"),
+        nfs_port=_in_unit(facts.options[S3_FILES], "port"),
+        zones=_zones(plan.region, facts),
+        about=_about(plan, facts, version),
+    )
+
+
+def _file_system(plan: Recommendation, facts: Facts) -> FileSystem:
+    settings = plan.option(FSX).supply.configuration
+    if unknown := settings.keys() - _SETTINGS:
+        raise ValueError(f"settings that no template writes: {sorted(unknown)}")
+    chosen = facts.options[FSX]
+    section = next(
+        section
+        for section in facts.fsx.values()
+        if section.get_value("deployment_type") == settings["deployment_type"]
+        and section.get_value("storage_type") == settings["storage_type"]
+    )
+    capacity = settings["storage_capacity_gib"]
+    iops = settings.get("metadata_iops")
+    with_capacity = automatic_metadata_iops(capacity, facts)
+    return FileSystem(
+        deployment_type=settings["deployment_type"],
+        storage_type=settings["storage_type"],
+        capacity_gib=int(capacity),
+        throughput_per_tib=None
+        if settings["deployment_type"].startswith("SCRATCH")
+        else int(settings["throughput_mb_per_s_per_tib"]),
+        has_metadata_configuration=bool(section.get_value("metadata_configuration")),
+        metadata_iops=None if iops is None or iops <= with_capacity else int(iops),
+        efa=bool(settings.get("efa")),
+        holds_checkpoints=plan.placements["checkpoints"].option == FSX,
+        lustre_version=str(chosen.get_value("lustre_version")),
+        ports=tuple((first, last) for first, last in chosen.get_value("ports")),
+    )
+
+
+def _in_unit(section: Section, name: str) -> int:
+    """A whole number as the data writes it, in the unit it is written in: days, MiB."""
+    published = section[name].published
+    assert published is not None  # noqa: S101 — each of these facts is a number
+    return int(published.value)
+
+
+def _zones(region: str, facts: Facts) -> tuple[str, ...]:
+    """Zone ids of a Region with directory buckets: ``use1-az4`` belongs to us-east-1."""
+    continent, direction, number = region.split("-")
+    short = {"northeast": "ne", "southeast": "se"}.get(direction, direction[0])
+    prefix = f"{continent}{short}{number}-"
+    return tuple(zone for zone in facts.options[EXPRESS].get_value("zones") if zone.startswith(prefix))
+
+
+def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
+    """What it is for, what it costs a month, and when it may be deleted."""
+    workload = plan.workload
+    prices = facts.as_of()["prices.toml"]
+    reads = plan.option(plan.recommended)
+    checkpoints = plan.placements["checkpoints"].option
+    lines = [
+        text(
+            "infrastructure.about",
+            version=version,
+            task=workload.task,
+            instances=words.count(workload.instances),
+            machine=workload.instance_type or workload.accelerator,
+            region=plan.region,
+        ),
+        _monthly(reads),
+    ]
+    if checkpoints != reads.option:
+        lines.append(_monthly(plan.option(checkpoints)))
+    lines.append(text("infrastructure.prices", oldest=prices.oldest, newest=prices.newest))
+    if FSX in (reads.option, checkpoints):
+        lines.append(text("infrastructure.release"))
+    return tuple(lines)
+
+
+def _monthly(answer: OptionAnswer) -> str:
+    monthly = answer.cost.storage_per_month
+    return text(
+        "infrastructure.monthly",
+        option=words.option(answer.option),
+        cost=words.quantity(monthly and monthly.named(answer.cost.currency), "present.not-priced"),
+    )
+
+
+def heading(need: Needed, form: str) -> str:
+    """The comment that heads a template: what it is for, what it costs, and the sources of its values."""
+    sources = (data_directory() / "templates" / f"{form}.txt").read_text(encoding="utf-8")
+    return "".join(f"# {line}\n" for line in need.about) + sources
+
+
+@cache
+def parameters() -> Mapping[str, Any]:
+    """Named placeholders, ``data/templates/parameters.toml``: nobody's account or network stands in a template."""
+    return tomllib.loads((data_directory() / "templates" / "parameters.toml").read_text(encoding="utf-8"))

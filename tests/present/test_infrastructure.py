@@ -1,0 +1,384 @@
+"""The plan as templates: accepted by AWS's own schemas, read back, and equal to the plan value by value."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import hcl2
+import pytest
+import yaml
+from cfnlint.api import lint
+
+from gpufeed.cli import main
+from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
+from gpufeed.model import fsx
+from gpufeed.model.advise import recommend
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present.infrastructure import cloudformation, files, terraform
+from gpufeed.present.infrastructure.need import needed
+
+FACTS = load()
+ROLES = ("training_reads", "checkpoints")
+# What CreateFileSystem documents (API reference of Amazon FSx, read in botocore 1.44.8).
+PER_UNIT = {
+    ("PERSISTENT_1", "SSD"): {50, 100, 200},
+    ("PERSISTENT_1", "HDD"): {12, 40},
+    ("PERSISTENT_2", "SSD"): {125, 250, 500, 1000},
+}
+METADATA_IOPS = {1500, 3000, 6000, *range(12_000, 192_001, 12_000)}
+EFA_STEP = {125: 38_400, 250: 19_200, 500: 9_600, 1000: 4_800}  # GiB, the guide's getting-started page
+
+
+def plan(**traits: Any) -> Recommendation:
+    job = {"task": "full-fine-tuning", "instances": 8, "instance_type": "p5.48xlarge", "preset": "image-classification"}
+    job |= {"dataset_bytes": 150e9, "objects": 1_281_167, "region": "us-east-1", "checkpoint_interval": 1800}
+    return recommend(Workload.from_mapping(job | {"model_parameters": 3e8} | traits, FACTS), FACTS)
+
+
+def placed(found: Recommendation, reads: str, checkpoints: str, backed_by: str | None = None) -> Recommendation:
+    """The same plan with other placements, as another job would have them."""
+    options = dict(zip(ROLES, (reads, checkpoints), strict=True))
+    placements = {
+        role: replace(place, option=options.get(role, place.option), backed_by=backed_by if role in ROLES else None)
+        for role, place in found.placements.items()
+    }
+    return replace(found, placements=placements)
+
+
+def with_file_system(found: Recommendation, name: str, capacity: float, need: fsx.Need) -> Recommendation:
+    """The same plan with this type of file system."""
+    made = fsx.configure(name, capacity, "us-east-1", FACTS, need)
+    answers = tuple(
+        replace(answer, supply=replace(answer.supply, configuration=made.settings))
+        if answer.option == "fsx-for-lustre"
+        else answer
+        for answer in found.options
+    )
+    return replace(placed(found, "fsx-for-lustre", "fsx-for-lustre"), options=answers)
+
+
+BASE = plan()
+NO_NEED = fsx.Need(holds_bytes=1e12)
+PLANS = {
+    "as the model has it": BASE,
+    "file system for reads only": placed(BASE, "fsx-for-lustre", "s3-standard"),
+    "objects": placed(BASE, "s3-standard", "s3-standard"),
+    "express": placed(BASE, "s3-express-one-zone", "s3-express-one-zone"),
+    "mountpoint": placed(BASE, "mountpoint-s3", "s3-standard", "s3-standard"),
+    "mountpoint on express": placed(BASE, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"),
+    "s3 files": placed(BASE, "s3-files", "s3-files", "s3-standard"),
+    "all of them": placed(BASE, "s3-files", "fsx-for-lustre", "s3-express-one-zone"),
+    "in China": plan(region="cn-north-1", interface="posix", file_operations=["lock"]),
+    "large": plan(instances=256, dataset_bytes=2e15, objects=17_000_000_000),
+    **{
+        name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED), NO_NEED)
+        for name, section in FACTS.fsx.items()
+        if section.get_value("s3_link")
+    },
+    "many opens": with_file_system(BASE, "PERSISTENT_2-SSD-250", 2400, fsx.Need(1e12, opens_per_s=100_000)),
+    "efa": with_file_system(BASE, "PERSISTENT_2-SSD-500", 9600, fsx.Need(1e12, efa=True)),
+}
+
+
+def template(found: Recommendation) -> tuple[str, dict[str, Any]]:
+    text = files(found, FACTS, "cloudformation", version="0.1.0")["gpufeed.yaml"]
+    document: dict[str, Any] = yaml.safe_load(text)
+    return text, document
+
+
+def hcl(found: Recommendation) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The resources of the Terraform configuration: (type, name) → body, without the quotes the parser keeps."""
+    read = plain(hcl2.loads(files(found, FACTS, "terraform", version="0.1.0")["main.tf"]))
+    return {(kind, name): body for block in read["resource"] for kind, by in block.items() for name, body in by.items()}
+
+
+def plain(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {plain(key): plain(value) for key, value in node.items() if key != "__is_block__"}
+    if isinstance(node, list):
+        return [plain(item) for item in node]
+    return json.loads(node) if isinstance(node, str) and node.startswith('"') else node
+
+
+def of_type(document: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
+    return {name: body for name, body in document["Resources"].items() if body["Type"] == kind}
+
+
+@pytest.mark.parametrize("name", ["efa", "all of them", "in China"])  # together every resource; slow
+def test_cfn_lint_has_nothing_to_say(name: str) -> None:
+    text, _ = template(PLANS[name])
+    assert [str(match) for match in lint(text, regions=[PLANS[name].region])] == []
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_is_written_is_what_was_built(name: str) -> None:
+    text, document = template(PLANS[name])
+    assert document == json.loads(json.dumps(cloudformation.document(needed(PLANS[name], FACTS, "0.1.0"))))
+    assert template(PLANS[name])[0] == text
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_file_system_is_the_one_of_the_plan_in_both_languages(name: str) -> None:
+    found = PLANS[name]
+    _, document = template(found)
+    resources = hcl(found)
+    wanted = any(found.placements[role].option == "fsx-for-lustre" for role in found.placements)
+    systems = list(of_type(document, "AWS::FSx::FileSystem").values())
+    assert len(systems) == int(wanted)
+    assert (("aws_fsx_lustre_file_system", "training") in resources) == wanted
+    if not wanted:
+        return
+    settings = found.option("fsx-for-lustre").supply.configuration
+    properties = systems[0]["Properties"]
+    lustre = properties["LustreConfiguration"]
+    same = resources["aws_fsx_lustre_file_system", "training"]
+    scratch = settings["deployment_type"].startswith("SCRATCH")
+    for ours, cloud, terra in (
+        (settings["deployment_type"], lustre["DeploymentType"], same["deployment_type"]),
+        (settings["storage_type"], properties["StorageType"], same["storage_type"]),
+        (settings["storage_capacity_gib"], properties["StorageCapacity"], same["storage_capacity"]),
+        (
+            None if scratch else settings["throughput_mb_per_s_per_tib"],
+            lustre.get("PerUnitStorageThroughput"),
+            same.get("per_unit_storage_throughput"),
+        ),
+        (settings.get("efa", False), lustre.get("EfaEnabled", False), same.get("efa_enabled", False)),
+        ("2.15", properties["FileSystemTypeVersion"], same["file_system_type_version"]),
+    ):
+        assert cloud == ours == terra
+    # What comes with the capacity is AUTOMATIC; anything above it is ordered.
+    metadata = lustre.get("MetadataConfiguration")
+    [same_metadata] = same.get("metadata_configuration", [None])
+    if "metadata_iops" not in settings:
+        assert metadata is None and same_metadata is None
+    elif settings["metadata_iops"] > fsx.automatic_metadata_iops(settings["storage_capacity_gib"], FACTS):
+        assert metadata == {"Mode": "USER_PROVISIONED", "Iops": settings["metadata_iops"]}
+        assert same_metadata == {"mode": "USER_PROVISIONED", "iops": settings["metadata_iops"]}
+    else:
+        assert metadata == {"Mode": "AUTOMATIC"} and same_metadata == {"mode": "AUTOMATIC"}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_every_value_of_a_file_system_is_one_that_aws_allows(name: str) -> None:
+    _, document = template(PLANS[name])
+    for system in of_type(document, "AWS::FSx::FileSystem").values():
+        properties = system["Properties"]
+        lustre = properties["LustreConfiguration"]
+        kind, storage = lustre["DeploymentType"], properties["StorageType"]
+        per_unit, capacity = lustre.get("PerUnitStorageThroughput"), properties["StorageCapacity"]
+        if kind == "SCRATCH_2":
+            assert per_unit is None
+        else:
+            assert per_unit in PER_UNIT[kind, storage]
+        # 1,200 GiB, 2,400 GiB and increments of 2,400; with HDD increments of 6,000 (12) or 1,800 (40).
+        step = {12: 6000, 40: 1800}.get(per_unit or 0, 2400)
+        least = 1200 if storage == "SSD" else step
+        assert capacity == least or (capacity >= step and capacity % step == 0)
+        if lustre.get("EfaEnabled"):
+            assert kind == "PERSISTENT_2" and "MetadataConfiguration" in lustre
+            assert capacity % EFA_STEP[per_unit] == 0
+        iops = lustre.get("MetadataConfiguration", {}).get("Iops")
+        assert iops is None or (kind == "PERSISTENT_2" and iops in METADATA_IOPS)
+        assert (storage == "HDD") == (lustre.get("DriveCacheType") == "NONE")
+
+
+def test_the_ordered_metadata_iops_of_many_opens_are_the_step_that_serves_them() -> None:
+    # 100,000 opens/s at 2 operations per IOPS need 50,000: the next step is 60,000, and 2,400 GiB bring only 3,000.
+    _, document = template(PLANS["many opens"])
+    [system] = of_type(document, "AWS::FSx::FileSystem").values()
+    assert system["Properties"]["LustreConfiguration"]["MetadataConfiguration"] == {
+        "Mode": "USER_PROVISIONED",
+        "Iops": 60_000,
+    }
+
+
+def test_data_is_imported_and_checkpoints_are_exported_but_never_their_deletion() -> None:
+    found = PLANS["efa"]
+    _, document = template(found)
+    associations = {
+        body["Properties"]["FileSystemPath"]: body["Properties"]
+        for body in of_type(document, "AWS::FSx::DataRepositoryAssociation").values()
+    }
+    same = {body["file_system_path"]: body for (kind, _), body in hcl(found).items() if kind.endswith("_association")}
+    assert associations.keys() == same.keys() == {"/data", "/checkpoints"}
+    imports, exports = ["NEW", "CHANGED", "DELETED"], ["NEW", "CHANGED"]
+    assert associations["/data"]["S3"] == {"AutoImportPolicy": {"Events": imports}}
+    assert associations["/checkpoints"]["S3"] == {"AutoExportPolicy": {"Events": exports}}
+    assert same["/data"]["s3"] == [{"auto_import_policy": [{"events": imports}]}]
+    assert same["/checkpoints"]["s3"] == [{"auto_export_policy": [{"events": exports}]}]
+    for path in associations:
+        assert associations[path]["ImportedFileChunkSize"] == same[path]["imported_file_chunk_size"] == 1024
+        by_cloud, by_terra = (
+            associations[path]["BatchImportMetaDataOnCreate"],
+            same[path]["batch_import_meta_data_on_create"],
+        )
+        assert by_cloud == by_terra == (path == "/data")
+
+
+def test_what_holds_checkpoints_outlives_its_stack() -> None:
+    kept = {"AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation", "AWS::EC2::SecurityGroup"}
+    for name, policy in (("efa", "Retain"), ("file system for reads only", "Delete")):
+        _, document = template(PLANS[name])
+        resources = document["Resources"].values()
+        assert {body["DeletionPolicy"] for body in resources if body["Type"] in kept} == {policy}
+        assert document["Resources"]["DataBucket"]["DeletionPolicy"] == "Retain"
+        system = hcl(PLANS[name])["aws_fsx_lustre_file_system", "training"]
+        assert ("lifecycle" in system) == (policy == "Retain")
+
+
+def ports(document: dict[str, Any]) -> Iterator[tuple[str, str, int | None, int | None]]:
+    for kind in ("Ingress", "Egress"):
+        for body in of_type(document, f"AWS::EC2::SecurityGroup{kind}").values():
+            rule = body["Properties"]
+            yield kind, rule["IpProtocol"], rule.get("FromPort"), rule.get("ToPort")
+
+
+def test_lustre_has_its_ports_and_efa_all_traffic_each_way() -> None:
+    _, document = template(PLANS["PERSISTENT_2-SSD-125"])
+    three_ways = [("Ingress", "tcp", 988, 988), ("Ingress", "tcp", 1018, 1023)] * 3
+    assert sorted(ports(document)) == sorted(three_ways)
+    same = [
+        (body["ip_protocol"], body["from_port"], body["to_port"])
+        for (kind, _), body in hcl(PLANS["PERSISTENT_2-SSD-125"]).items()
+        if kind == "aws_vpc_security_group_ingress_rule"
+    ]
+    assert sorted(same) == sorted([("tcp", 988, 988), ("tcp", 1018, 1023)] * 3)
+    _, with_efa = template(PLANS["efa"])
+    assert sorted(ports(with_efa)) == [("Egress", "-1", None, None)] * 3 + [("Ingress", "-1", None, None)] * 3
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_unfinished_uploads_are_cleaned_up_after_a_week_in_every_bucket(name: str) -> None:
+    _, document = template(PLANS[name])
+    buckets = of_type(document, "AWS::S3::Bucket") | of_type(document, "AWS::S3Express::DirectoryBucket")
+    same = [body for (kind, _), body in hcl(PLANS[name]).items() if kind == "aws_s3_bucket_lifecycle_configuration"]
+    assert len(buckets) == len(same) == 1 + ("express" in name or name == "all of them")
+    for bucket in buckets.values():
+        rule = bucket["Properties"]["LifecycleConfiguration"]["Rules"][0]
+        assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+    for body in same:
+        assert body["rule"][0]["abort_incomplete_multipart_upload"] == [{"days_after_initiation": 7}]
+
+
+def test_s3_files_needs_versioning_and_so_old_versions_go() -> None:
+    _, document = template(PLANS["s3 files"])
+    properties = document["Resources"]["DataBucket"]["Properties"]
+    assert properties["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert properties["LifecycleConfiguration"]["Rules"][1]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
+    [system] = of_type(document, "AWS::S3Files::FileSystem").values()
+    assert system["Properties"]["RoleArn"] == {"Ref": "S3FilesRoleArn"}
+    same = hcl(PLANS["s3 files"])
+    assert same["aws_s3files_file_system", "training"]["role_arn"] == "${var.s3_files_role_arn}"
+    rule = same["aws_vpc_security_group_ingress_rule", "nfs_from_clients"]
+    assert (rule["from_port"], rule["to_port"]) == (2049, 2049)
+
+
+def test_a_directory_bucket_lies_in_a_zone_of_the_region_that_has_them() -> None:
+    text, document = template(PLANS["express"])
+    assert document["Parameters"]["AvailabilityZoneId"]["AllowedValues"] == ["use1-az4", "use1-az5", "use1-az6"]
+    bucket = hcl(PLANS["express"])["aws_s3_directory_bucket", "training"]
+    assert bucket["bucket"] == "${var.directory_bucket_base_name}--${var.availability_zone_id}--x-s3"
+    assert bucket["data_redundancy"] == "SingleAvailabilityZone"
+    tokyo = needed(placed(plan(region="ap-northeast-1"), "s3-express-one-zone", "s3-standard"), FACTS, "0.1.0")
+    assert tokyo.zones == ("apne1-az1", "apne1-az4")
+    assert "SubnetId" not in text  # nothing there lies in a subnet
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("form", ["cloudformation", "terraform", "snippets"])
+def test_each_file_says_first_what_a_month_costs_and_names_no_account(name: str, form: str) -> None:
+    found = PLANS[name]
+    reads = found.option(found.recommended).cost
+    cost = "not priced" if reads.storage_per_month is None else "USD "
+    for file, text in files(found, FACTS, form, version="0.1.0").items():
+        head = [line for line in text.splitlines()[:8] if line.startswith("# ")]
+        assert f": {cost}" in next(line for line in head if "COST PER MONTH" in line), file
+        # An account id has twelve digits; the pattern of a role says so, and no other number here is as long.
+        assert re.findall(r"(?<!\d)\d{12}(?!\d)", text) == []
+
+
+def test_a_text_stays_a_text_whatever_stands_in_it() -> None:
+    odd = '": x\n- {a: b} # ${jsonencode(var.x)} %{ if } \u202e \\'
+    assert yaml.safe_load("\n".join(cloudformation.yaml({"a": odd, "b": [odd, {"c": odd}], "d": [], "e": 1}))) == {
+        "a": odd, "b": [odd, {"c": odd}], "d": [], "e": 1,
+    }  # fmt: skip
+    block = terraform.Block("resource", ("a", "b"), (terraform.Attribute("text", odd),))
+    line = next(line for line in terraform._block(block) if "text" in line)
+    assert "$${jsonencode" in line and "%%{ if }" in line and "\n" not in line
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_snippets_are_whole_and_name_sources_that_exist(name: str) -> None:
+    written = files(PLANS[name], FACTS, "snippets", version="0.1.0")
+    assert "s3-lifecycle.sh" in written and len(written) >= 2
+    for file, text in written.items():
+        assert re.findall(r"@[a-z_]+@", text) == []
+        [cited] = re.findall(r"Sources?: ([a-z0-9, -]+)", text)[:1]
+        assert [source for source in cited.split(", ") if source.strip() not in FACTS.sources] == []
+        if file.endswith(".py"):
+            ast.parse(text)
+        if file.endswith(".yaml"):
+            volume, claim = yaml.safe_load_all(text)
+            assert (volume["kind"], claim["spec"]["volumeName"]) == ("PersistentVolume", volume["metadata"]["name"])
+
+
+def test_a_mount_has_threads_for_the_reads_in_flight_and_the_flags_of_the_job() -> None:
+    # 8 accelerators x 8 workers on each instance read at once; nothing is written, so it is read only.
+    text = files(PLANS["mountpoint"], FACTS, "snippets", version="0.1.0")
+    assert '--prefix "$PREFIX" --max-threads 64 --read-only\n' in text["mountpoint.sh"]
+    assert "    - max-threads 64\n    - read-only\n" in text["mountpoint-eks.yaml"]
+    job = plan(file_operations=["rename", "append"], interface="file-paths", model_parameters=7e10)
+    writing = files(
+        placed(job, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"), FACTS, "snippets", version="0.1.0"
+    )["mountpoint.sh"]
+    # 70e9 parameters x 14 bytes = 980 GB in 10,000 parts: 98,000,000 bytes each, in whole MiB 94.
+    assert "--allow-delete --allow-overwrite --incremental-upload" in writing
+    assert f"--write-part-size {94 * 2**20}\n" in writing
+
+
+def test_a_training_process_aims_at_its_part_of_the_network() -> None:
+    # p5.48xlarge: AWS's own client aims at 3,200 Gbit/s towards S3; 8 processes, so 400 each.
+    network = FACTS.instances["p5.48xlarge"].known("s3_network").value * 8 / 1e9
+    text = files(PLANS["objects"], FACTS, "snippets", version="0.1.0")
+    assert f"throughput_target_gbps={network / 8:.0f}, part_size=8388608" in text["s3-connector-dataset.py"]
+    assert "thread_count=8," in text["s3-connector-checkpoint.py"]
+    assert "return dcp.save(" in text["s3-connector-checkpoint.py"]
+    asynchronous = placed(plan(checkpoint_mode="async"), "fsx-for-lustre", "fsx-for-lustre")
+    assert "dcp.async_save(" in files(asynchronous, FACTS, "snippets", version="0.1.0")["dcp-checkpoint.py"]
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(InputError, match="Choose one of them"):
+        files(BASE, FACTS, "pulumi", version="0.1.0")
+
+
+def test_a_setting_that_no_template_writes_is_a_defect_not_a_silence() -> None:
+    answers = tuple(
+        replace(a, supply=replace(a.supply, configuration={**a.supply.configuration, "new": 1})) for a in BASE.options
+    )
+    with pytest.raises(ValueError, match="no template writes"):
+        files(replace(BASE, options=answers), FACTS, "terraform", version="0.1.0")
+
+
+JOB = 'task = "full-fine-tuning"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "image-classification"\n'
+
+
+def test_the_shell_writes_or_prints_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job, out = tmp_path / "job.toml", tmp_path / "a" / "b"
+    job.write_text(JOB, encoding="utf-8")
+    assert main(["infrastructure", str(job), "--format", "terraform", "--output", str(out)]) == 0
+    assert capsys.readouterr().err == f"Written: {out / 'main.tf'}\n"
+    assert main(["infrastructure", str(job), "--format", "terraform"]) == 0
+    assert capsys.readouterr().out == (out / "main.tf").read_text(encoding="utf-8")
+    assert main(["infrastructure", str(job), "--format", "cloudformation", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"].keys() == {"gpufeed.yaml"}
+    assert main(["infrastructure", str(job), "--format", "cdk"]) == 2
+    assert main(["infrastructure", str(job), "--format", "terraform", "--output", str(job / "x")]) == 1
