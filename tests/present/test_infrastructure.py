@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,17 @@ PLANS = {
 }
 
 
-def template(found: Recommendation) -> tuple[str, dict[str, Any]]:
-    text = files(found, FACTS, "cloudformation", version="0.1.0")["gpufeed.yaml"]
+@cache
+def template(name: str) -> tuple[str, dict[str, Any]]:
+    text = files(PLANS[name], FACTS, "cloudformation", version="0.1.0")["gpufeed.yaml"]
     document: dict[str, Any] = yaml.safe_load(text)
     return text, document
 
 
-def hcl(found: Recommendation) -> dict[tuple[str, ...], dict[str, Any]]:
+@cache
+def hcl(name: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The resources of the Terraform configuration: (type, name) → body, without the quotes the parser keeps."""
-    read = plain(hcl2.loads(files(found, FACTS, "terraform", version="0.1.0")["main.tf"]))
+    read = plain(hcl2.loads(files(PLANS[name], FACTS, "terraform", version="0.1.0")["main.tf"]))
     return {(kind, name): body for block in read["resource"] for kind, by in block.items() for name, body in by.items()}
 
 
@@ -114,22 +117,22 @@ def of_type(document: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["efa", "all of them", "in China"])  # together every resource; slow
 def test_cfn_lint_has_nothing_to_say(name: str) -> None:
-    text, _ = template(PLANS[name])
+    text, _ = template(name)
     assert [str(match) for match in lint(text, regions=[PLANS[name].region])] == []
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_written_is_what_was_built(name: str) -> None:
-    text, document = template(PLANS[name])
+    text, document = template(name)
     assert document == json.loads(json.dumps(cloudformation.document(needed(PLANS[name], FACTS, "0.1.0"))))
-    assert template(PLANS[name])[0] == text
+    assert files(PLANS[name], FACTS, "cloudformation", version="0.1.0")["gpufeed.yaml"] == text
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_file_system_is_the_one_of_the_plan_in_both_languages(name: str) -> None:
     found = PLANS[name]
-    _, document = template(found)
-    resources = hcl(found)
+    _, document = template(name)
+    resources = hcl(name)
     wanted = any(found.placements[role].option == "fsx-for-lustre" for role in found.placements)
     systems = list(of_type(document, "AWS::FSx::FileSystem").values())
     assert len(systems) == int(wanted)
@@ -168,7 +171,7 @@ def test_the_file_system_is_the_one_of_the_plan_in_both_languages(name: str) -> 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_value_of_a_file_system_is_one_that_aws_allows(name: str) -> None:
-    _, document = template(PLANS[name])
+    _, document = template(name)
     for system in of_type(document, "AWS::FSx::FileSystem").values():
         properties = system["Properties"]
         lustre = properties["LustreConfiguration"]
@@ -192,7 +195,7 @@ def test_every_value_of_a_file_system_is_one_that_aws_allows(name: str) -> None:
 
 def test_the_ordered_metadata_iops_of_many_opens_are_the_step_that_serves_them() -> None:
     # 100,000 opens/s at 2 operations per IOPS need 50,000: the next step is 60,000, and 2,400 GiB bring only 3,000.
-    _, document = template(PLANS["many opens"])
+    _, document = template("many opens")
     [system] = of_type(document, "AWS::FSx::FileSystem").values()
     assert system["Properties"]["LustreConfiguration"]["MetadataConfiguration"] == {
         "Mode": "USER_PROVISIONED",
@@ -201,13 +204,12 @@ def test_the_ordered_metadata_iops_of_many_opens_are_the_step_that_serves_them()
 
 
 def test_data_is_imported_and_checkpoints_are_exported_but_never_their_deletion() -> None:
-    found = PLANS["efa"]
-    _, document = template(found)
+    _, document = template("efa")
     associations = {
         body["Properties"]["FileSystemPath"]: body["Properties"]
         for body in of_type(document, "AWS::FSx::DataRepositoryAssociation").values()
     }
-    same = {body["file_system_path"]: body for (kind, _), body in hcl(found).items() if kind.endswith("_association")}
+    same = {body["file_system_path"]: body for (kind, _), body in hcl("efa").items() if kind.endswith("_association")}
     assert associations.keys() == same.keys() == {"/data", "/checkpoints"}
     imports, exports = ["NEW", "CHANGED", "DELETED"], ["NEW", "CHANGED"]
     assert associations["/data"]["S3"] == {"AutoImportPolicy": {"Events": imports}}
@@ -226,11 +228,11 @@ def test_data_is_imported_and_checkpoints_are_exported_but_never_their_deletion(
 def test_what_holds_checkpoints_outlives_its_stack() -> None:
     kept = {"AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation", "AWS::EC2::SecurityGroup"}
     for name, policy in (("efa", "Retain"), ("file system for reads only", "Delete")):
-        _, document = template(PLANS[name])
+        _, document = template(name)
         resources = document["Resources"].values()
         assert {body["DeletionPolicy"] for body in resources if body["Type"] in kept} == {policy}
         assert document["Resources"]["DataBucket"]["DeletionPolicy"] == "Retain"
-        system = hcl(PLANS[name])["aws_fsx_lustre_file_system", "training"]
+        system = hcl(name)["aws_fsx_lustre_file_system", "training"]
         assert ("lifecycle" in system) == (policy == "Retain")
 
 
@@ -242,24 +244,24 @@ def ports(document: dict[str, Any]) -> Iterator[tuple[str, str, int | None, int 
 
 
 def test_lustre_has_its_ports_and_efa_all_traffic_each_way() -> None:
-    _, document = template(PLANS["PERSISTENT_2-SSD-125"])
+    _, document = template("PERSISTENT_2-SSD-125")
     three_ways = [("Ingress", "tcp", 988, 988), ("Ingress", "tcp", 1018, 1023)] * 3
     assert sorted(ports(document)) == sorted(three_ways)
     same = [
         (body["ip_protocol"], body["from_port"], body["to_port"])
-        for (kind, _), body in hcl(PLANS["PERSISTENT_2-SSD-125"]).items()
+        for (kind, _), body in hcl("PERSISTENT_2-SSD-125").items()
         if kind == "aws_vpc_security_group_ingress_rule"
     ]
     assert sorted(same) == sorted([("tcp", 988, 988), ("tcp", 1018, 1023)] * 3)
-    _, with_efa = template(PLANS["efa"])
+    _, with_efa = template("efa")
     assert sorted(ports(with_efa)) == [("Egress", "-1", None, None)] * 3 + [("Ingress", "-1", None, None)] * 3
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_unfinished_uploads_are_cleaned_up_after_a_week_in_every_bucket(name: str) -> None:
-    _, document = template(PLANS[name])
+    _, document = template(name)
     buckets = of_type(document, "AWS::S3::Bucket") | of_type(document, "AWS::S3Express::DirectoryBucket")
-    same = [body for (kind, _), body in hcl(PLANS[name]).items() if kind == "aws_s3_bucket_lifecycle_configuration"]
+    same = [body for (kind, _), body in hcl(name).items() if kind == "aws_s3_bucket_lifecycle_configuration"]
     assert len(buckets) == len(same) == 1 + ("express" in name or name == "all of them")
     for bucket in buckets.values():
         rule = bucket["Properties"]["LifecycleConfiguration"]["Rules"][0]
@@ -269,22 +271,22 @@ def test_unfinished_uploads_are_cleaned_up_after_a_week_in_every_bucket(name: st
 
 
 def test_s3_files_needs_versioning_and_so_old_versions_go() -> None:
-    _, document = template(PLANS["s3 files"])
+    _, document = template("s3 files")
     properties = document["Resources"]["DataBucket"]["Properties"]
     assert properties["VersioningConfiguration"] == {"Status": "Enabled"}
     assert properties["LifecycleConfiguration"]["Rules"][1]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 30}
     [system] = of_type(document, "AWS::S3Files::FileSystem").values()
     assert system["Properties"]["RoleArn"] == {"Ref": "S3FilesRoleArn"}
-    same = hcl(PLANS["s3 files"])
+    same = hcl("s3 files")
     assert same["aws_s3files_file_system", "training"]["role_arn"] == "${var.s3_files_role_arn}"
     rule = same["aws_vpc_security_group_ingress_rule", "nfs_from_clients"]
     assert (rule["from_port"], rule["to_port"]) == (2049, 2049)
 
 
 def test_a_directory_bucket_lies_in_a_zone_of_the_region_that_has_them() -> None:
-    text, document = template(PLANS["express"])
+    text, document = template("express")
     assert document["Parameters"]["AvailabilityZoneId"]["AllowedValues"] == ["use1-az4", "use1-az5", "use1-az6"]
-    bucket = hcl(PLANS["express"])["aws_s3_directory_bucket", "training"]
+    bucket = hcl("express")["aws_s3_directory_bucket", "training"]
     assert bucket["bucket"] == "${var.directory_bucket_base_name}--${var.availability_zone_id}--x-s3"
     assert bucket["data_redundancy"] == "SingleAvailabilityZone"
     tokyo = needed(placed(plan(region="ap-northeast-1"), "s3-express-one-zone", "s3-standard"), FACTS, "0.1.0")
