@@ -96,8 +96,8 @@ def test_a_page_needs_no_network_and_runs_no_script(
     addresses = [url for tag, attributes in page.tags if tag == "a" for url in [attributes["href"] or ""]]
     assert [url for url in addresses if not url.startswith(("https://", "#source-"))] == []
     assert page.all("lang") == [{"en": "en", "zh_CN": "zh-CN"}[language]]
-    # Four pictures: supply, cost, sizes and the measurement.
-    assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 4
+    # Five pictures: supply, cost, flip points, sizes and the measurement.
+    assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 5
 
 
 def test_what_comes_from_outside_is_shown_as_what_it_is(seen: Study) -> None:

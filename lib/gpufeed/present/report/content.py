@@ -12,13 +12,13 @@ from gpufeed.facts import Fact, Facts, Price, Source, WatchedFacts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
-from gpufeed.model.flip import flip_points
+from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.study import Study
 from gpufeed.present import charts, tables, words
 from gpufeed.present.charts import Drawing
 from gpufeed.present.panels import choose
-from gpufeed.present.panels.fields import FIELDS, MORE, stated
+from gpufeed.present.panels.fields import stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +163,10 @@ def _why(answer: OptionAnswer) -> Section:
 
 def _flips(study: Study, plan: Recommendation, facts: Facts) -> Section:
     """The nearest change of each trait that changes a placement, and how far was searched."""
-    points, searched = flip_points(plan, facts, profile=study.profile, measurement=study.measurement)
-    said = [words.flip_point(point) for point in points] or [text("report.no-flip")]
-    units = {form_field.name: form_field.unit for form_field in FIELDS + MORE}
-    ranges = (
-        (words.trait(trait), *(words.number(bound * unit.divisor / unit.multiplier) for bound in bounds))
-        for trait, bounds in searched.items()
-        for unit in [units[trait]]
-    )
-    return Section(text("report.flips"), (_cited(said), _table(("trait", "searched-from", "searched-to"), ranges)))
+    found = list(sensitivities(plan, facts, profile=study.profile, measurement=study.measurement))
+    how = text("flip.how", steps=STEPS_PER_DECADE)
+    blocks = (charts.sensitivity(found), _cited(tables.flips(found)), tables.sensitivity(found), how)
+    return Section(text("report.flips"), blocks)
 
 
 def _seen(study: Study, plan: Recommendation) -> Iterator[Section]:
@@ -233,7 +228,7 @@ def _price_row(price: Price) -> tuple[object, ...]:
 
 def _basis(it: object) -> str:
     basis = getattr(it, "basis", None)
-    return text(f"report.basis.{basis}") if basis else "–"
+    return words.basis(basis) if basis else "–"
 
 
 def _date(it: Fact | Price | Source) -> str:
