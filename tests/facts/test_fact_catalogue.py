@@ -229,6 +229,7 @@ def test_age_is_told_for_every_file(facts: Facts) -> None:
         "prices.toml",
         "regions.toml",
         "rules.toml",
+        "utilisation.toml",
         "workloads.toml",
     ]
     assert (ages["prices.toml"].oldest, ages["prices.toml"].newest) == ("2025-04", "2026-08-01")

@@ -16,7 +16,10 @@ as_of = "2026-08"
 retrieved = "2026-11-30"
 confidence = "A"
 """
-FILES = ("options", "fsx", "regions", "accelerators", "instances", "workloads", "rules", "model", "prices")
+FILES = (
+    *("options", "fsx", "regions", "accelerators", "instances", "workloads", "utilisation", "rules", "model"),
+    "prices",
+)
 GOOD = 'value = 30, low = 9, high = 200, unit = "ms", basis = "published", source = "guide"'
 PRICE = {"option": "s3", "item": "get", "region": "here", "currency": "USD", "unit": "1000 requests", "value": 1}
 CITED = {"basis": "published", "source": "guide"}

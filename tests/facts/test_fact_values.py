@@ -49,8 +49,8 @@ def test_decimal_and_binary_sizes_differ() -> None:
 @pytest.mark.parametrize(
     ("option", "name", "low", "value", "high", "unit"),
     [
-        ("s3-standard", "first_byte_latency", 0.009, 0.03, 0.2, "seconds"),
-        ("s3-standard", "per_request_read", 50e6, 90e6, 90e6, "bytes/s"),
+        ("s3-standard", "first_byte_latency", 0.009, 0.03, 0.03, "seconds"),
+        ("s3-standard", "per_request_read", 50e6, 90e6, 107e6, "bytes/s"),
         ("s3-standard", "per_request_write", 20e6, 20e6, 45e6, "bytes/s"),
         ("s3-standard", "read_requests_per_prefix", 5500, 5500, 5500, "requests/s"),
         ("s3-standard", "write_requests_per_prefix", 3500, 3500, 3500, "requests/s"),

@@ -118,7 +118,8 @@ def test_the_best_asynchronous_interval_leaves_time_to_write() -> None:
 def test_saving_never_takes_more_than_all_of_the_time() -> None:
     found = plan(checkpoint_bytes=1e12, checkpoint_interval=60)
     share = found.option("s3-standard").stall.share
-    assert share is not None and share[:3] == (pytest.approx(1e12 / (64 * 8 * 45e6) / 60), 1.0, 1.0)
+    # At best 45 MB/s a part, and 103 % of that, as published saves reach of what they were given.
+    assert share is not None and share[:3] == (pytest.approx(1e12 / (64 * 8 * 45e6 * 1.03) / 60), 1.0, 1.0)
 
 
 def test_a_file_system_has_room_for_two_checkpoints_beside_the_data() -> None:

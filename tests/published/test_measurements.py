@@ -79,13 +79,11 @@ WITH_MFU = [
 
 @pytest.mark.parametrize(("inputs", "reported"), [row[1:3] for row in WITH_MFU], ids=[row[0] for row in WITH_MFU])
 def test_tokens_per_second_follow_from_the_stated_utilisation(inputs: dict[str, Any], reported: float) -> None:
+    # One rate for weights and attention: MFU × peak / (6 N + 12 × layers × width × sequence)
     doubled = 2.0 if "fp8" in inputs["precision"] else 1.0  # these runs state MFU against the fp8 peak
-    tokens = formulas.llm_tokens_per_second(
-        Quantity.exact(inputs["mfu_pct"] / 100),
-        Quantity.exact(inputs["peak_bf16_tflops"] * 1e12 * doubled),
-        Quantity.exact(6.0 * inputs["params"]),
-        Quantity.exact(12.0 * inputs["n_layers"] * inputs["d_model"] * inputs["seq_len"]),
-    )
+    reached = Quantity.exact(inputs["mfu_pct"] / 100 * inputs["peak_bf16_tflops"] * 1e12 * doubled)
+    attention = Quantity.exact(12.0 * inputs["n_layers"] * inputs["d_model"] * inputs["seq_len"])
+    tokens = formulas.llm_tokens_per_second(Quantity.exact(6.0 * inputs["params"]), reached, attention, reached)
     assert tokens.value == pytest.approx(reported, rel=0.005)
 
 

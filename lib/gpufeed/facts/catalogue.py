@@ -19,7 +19,7 @@ from gpufeed.facts.sources import Age, Source, parse_sources
 T = TypeVar("T")
 
 #: Files whose top-level tables are entries with facts; ``model.toml`` is one entry, the other two have their own shape.
-_ENTRY_FILES = ("options", "fsx", "regions", "accelerators", "instances", "workloads", "rules")
+_ENTRY_FILES = ("options", "fsx", "regions", "accelerators", "instances", "workloads", "utilisation", "rules")
 _FACT_MARKS = frozenset({"value", "unit", "unknown", "source", "basis"})
 
 
@@ -151,6 +151,7 @@ class Facts:
     accelerators: Catalogue[Section]
     instances: Catalogue[Section]
     workloads: Catalogue[Section]
+    utilisation: Catalogue[Section]
     rules: Catalogue[Section]
     model: Section
     prices: tuple[Price, ...]

@@ -20,7 +20,7 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
     size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
     if size is None or write is None:
         return CheckpointStall(None, None, interval, None, None, None, None)
-    save = (size / write).named("seconds")
+    save = transfer(size, write, facts)
     waits, blocks, shortest = save, save, 0.0
     if demand.checkpoint_mode == "async":
         blocks = size / (facts.model.known("host_copy_per_accelerator") * demand.accelerators)
@@ -33,9 +33,19 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
         interval=interval,
         best_interval=best,
         share=least(waits / interval, Quantity.exact(1.0)).named("share"),
-        restore_seconds=None if restore is None else (size / restore).named("seconds"),
+        restore_seconds=None if restore is None else transfer(size, restore, facts),
         fits_interval=save.value <= interval,
     )
+
+
+def transfer(size: Quantity, rate: Quantity, facts: Facts) -> Quantity:
+    """Seconds until the slowest rank has written or read its part.
+
+    Parameters: bytes, what the option gives [bytes/s].
+    Equation: bytes / (rate × share of it that a whole save or restore reaches).
+    References: mlperf-storage-checkpoints-v3.0, fsx-gds-blog, megatron-scaling-paper.
+    """
+    return (size / (rate * facts.model.known("checkpoint_rate_share"))).named("seconds")
 
 
 def _beyond(save: Quantity, interval: float) -> Quantity:

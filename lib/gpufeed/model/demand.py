@@ -37,6 +37,10 @@ def accelerators_of(workload: Workload, facts: Facts) -> tuple[str, int]:
     return instance.get_value("accelerator"), workload.instances * per_instance
 
 
+#: The entry of ``utilisation.toml`` that holds the runs of every training stack.
+ANY_STACK = "published-runs"
+
+
 @dataclass(slots=True)
 class _Notes:
     """Steps and warnings collected while the demand is worked out."""
@@ -193,34 +197,74 @@ def _sample_bytes(workload: Workload, section: Section, object_bytes: Quantity |
 def _language_model(
     workload: Workload, section: Section, accelerator: str, facts: Facts, notes: _Notes
 ) -> tuple[Quantity | None, Quantity | None]:
+    """(tokens/s, sequences/s) of one accelerator, from the shares of its peak that published runs reach."""
     chip = facts.accelerators[accelerator]
     precision = workload.precision or "bf16"
-    peak = chip.quantity("peak_bf16")
+    bf16_peak = chip.quantity("peak_bf16")
     multiplier = None if precision == "bf16" else chip.quantity(f"{precision}_multiplier")
-    if peak is None or (precision != "bf16" and multiplier is None):
+    if bf16_peak is None or (precision != "bf16" and multiplier is None):
         notes.warn("no-peak-rate", accelerator=accelerator, precision=precision)
         return None, None
-    if multiplier is not None:
-        peak = (peak * multiplier).named("FLOP/s")
-    own = section.parts[accelerator].quantity(f"mfu_{precision}") if accelerator in section.parts else None
-    utilisation = own or section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
+    # The shares were fitted against the middle of a multiplier that is a range.
+    peak = bf16_peak if multiplier is None else (bf16_peak * multiplier.middle()).named("FLOP/s")
+    in_weights, in_attention = _shares_of_peak(workload, section, accelerator, precision, facts=facts, notes=notes)
     parameters = _stated_or(workload.model_parameters, section.known("model_parameters"))
     if workload.model_parameters is None:
         notes.warn("default-model-size", parameters=parameters.value)
     active = Quantity.exact(workload.active_parameters, "count") if workload.active_parameters else parameters
+    if active.value < parameters.value:
+        share = _mixture_share(active.value, facts)
+        # The share's own range is that of mixtures; the range of dense runs does not come on top of it.
+        in_weights, in_attention = (in_weights.middle() * share).named("share"), in_attention.middle()
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
-    weights = section.known("flops_per_token_per_parameter") * active
+    weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
+    # The shares were fitted with the middle of the shape, so what other shapes differ by is in their range already.
+    attention = attention.middle()
     tokens = notes.step(
         "tokens",
-        "MFU × peak FLOP/s / (FLOPs per token of weights + attention)",
-        formulas.llm_tokens_per_second(utilisation, peak, weights, attention),
-        utilisation=utilisation,
-        peak=peak,
+        "1 / (weights / (share in weights × peak) + attention / (share in attention × bf16 peak))",
+        formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak),
         weights=weights,
+        share_in_weights=in_weights,
+        peak=peak,
         attention=attention,
+        share_in_attention=in_attention,
+        bf16_peak=bf16_peak,
     )
     return tokens, (tokens / sequence.value).named("samples/s")
+
+
+def _shares_of_peak(
+    workload: Workload, section: Section, accelerator: str, precision: str, *, facts: Facts, notes: _Notes
+) -> tuple[Quantity, Quantity]:
+    """(share of the peak in the products of weights, share of the bf16 peak in those of attention).
+
+    From published runs on the accelerator's family: those of the stated training stack, else of all stacks.  Where
+    there are none, the preset's own utilisation stands for both.
+    """
+    family = facts.accelerators[accelerator].get_value("family")
+    for stack in (workload.training_stack, ANY_STACK):
+        if stack is None or family is None or not section.get_value("by_training_stack"):
+            continue
+        runs = facts.utilisation[stack].parts
+        if family in runs and precision in runs[family].parts:
+            if stack == ANY_STACK and workload.training_stack is None:
+                notes.warn("any-training-stack")
+            return runs[family].parts[precision].known("weights"), runs[family].parts[precision].known("attention")
+        if stack == workload.training_stack:
+            notes.warn("no-run-of-stack", stack=stack, accelerator=accelerator, precision=precision)
+    plain = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
+    return plain, plain
+
+
+def _mixture_share(active: float, facts: Facts) -> Quantity:
+    return formulas.mixture_share(
+        active,
+        facts.model.known("mixture_of_experts_share"),
+        facts.model.known("mixture_of_experts_reference").value,
+        facts.model.known("mixture_of_experts_exponent").value,
+    )
 
 
 def _published_rate(preset: str, section: Section, accelerator: str, facts: Facts, notes: _Notes) -> Quantity | None:

@@ -10,17 +10,28 @@ from gpufeed.facts.quantity import Quantity, least
 
 
 def llm_tokens_per_second(
-    utilisation: Quantity, peak_flops: Quantity, parameter_flops: Quantity, attention_flops: Quantity
+    weights: Quantity, weights_rate: Quantity, attention: Quantity, attention_rate: Quantity
 ) -> Quantity:
     """Tokens one accelerator trains on per second.
 
-    Parameters: utilisation (MFU) [share], peak dense FLOP/s, FLOPs per token of the weights (k × N) and of attention.
-    Assumption: a token costs k FLOPs per active parameter (6 in full training, 4 with a frozen base) plus the attention
-    products.
-    Equation: tokens/s = MFU × peak / (k × N + attention), attention = 12 × layers × width × sequence.
+    Parameters: FLOPs per token of the weights (k × N) and of attention, and the FLOP/s reached in each.
+    Assumptions: a token costs k FLOPs per active parameter (6 in full training, 4 with a frozen base) plus the
+    attention products; the two follow each other, and attention runs slower and never in fp8 or fp4.
+    Equation: tokens/s = 1 / (k × N / weights rate + attention / attention rate), attention = 12 × layers × width ×
+    sequence.  With one rate for both it is MFU × peak / (k × N + attention).
     References: llm-foundry.
     """
-    return (utilisation * peak_flops / (parameter_flops + attention_flops)).named("tokens/s")
+    return (1.0 / (weights / weights_rate + attention / attention_rate)).named("tokens/s")
+
+
+def mixture_share(active: float, share: Quantity, reference: float, exponent: float) -> Quantity:
+    """What a mixture of experts reaches in its weights, as a share of what a dense model reaches.
+
+    Parameters: active parameters, the share at ``reference`` active parameters, how it grows with their number.
+    Equation: share × (active / reference)^exponent, never above 1.
+    References: megatron-bridge, megatron-core-moe-paper.
+    """
+    return least(share * (active / reference) ** exponent, Quantity(1.0, 1.0, 1.0))
 
 
 def attention_flops_per_token(parameters: float, sequence_length: float, aspect: Quantity) -> Quantity:

@@ -153,6 +153,8 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     backing = served_by(MOUNTPOINT, load, facts)
     limits, seconds, write, _settings = (_s3 if backing == S3 else _express)(load, facts, None)
     if load.opens_an_object:
+        if backing == S3:
+            seconds = _request_time(MOUNTPOINT, load, facts)
         threads = facts.options[MOUNTPOINT].known("maximum_threads").value * load.nodes
         limits["mount-threads"] = formulas.in_flight_rate(min(load.in_flight, threads), load.request_bytes, seconds)
     return limits, seconds, write, {}

@@ -43,6 +43,7 @@ class Workload:
     active_parameters: float | None = None
     sequence_length: int | None = None
     precision: str | None = None
+    training_stack: str | None = None
     sample_bytes: float | None = None
     samples_per_second_per_accelerator: float | None = None
     dataset_bytes: float | None = None
@@ -231,6 +232,7 @@ _CHECKS: dict[str, _Check] = {
     "accelerator": _one_of(lambda facts: facts.accelerators),
     "preset": _one_of(lambda facts: facts.workloads),
     "precision": _among(*PRECISIONS),
+    "training_stack": _one_of(lambda facts: facts.utilisation),
     "reads": _among(*READS),
     "network_path": _among(*NETWORK_PATHS),
     "zone": _word,

@@ -64,6 +64,7 @@ MORE = (
     _number("active_parameters", _BILLIONS),
     _number("sequence_length"),
     _choice("precision", *model.PRECISIONS),
+    Field("training_stack", "choice", lambda facts: facts.utilisation),
     _number("sample_bytes", UNITS["KB"]),
     _number("samples_per_second_per_accelerator"),
     _number("request_bytes", UNITS["KB"]),
