@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -72,14 +73,20 @@ def test_random_reads_inside_large_files_are_as_small_as_stated() -> None:
     assert found.read_requests_per_s is not None and found.read_requests_per_s.value == pytest.approx(32.0)
 
 
+def attention_flops(parameters: float) -> float:
+    """Per token of 8,192: 12 × width × layers × sequence, width/layers 110: layers = (N / (12 × 110²))^(1/3)."""
+    layers = (parameters / (12 * 110**2)) ** (1 / 3)
+    return 12 * 110 * layers**2 * 8192
+
+
 def test_tokens_per_second_follow_from_the_shares_that_published_runs_reach() -> None:
     found = asked(model_parameters=8.03e9, sequence_length=8192)
     tokens = found.tokens_per_s_per_accelerator
     assert tokens is not None
-    # 43.1 % of 989 TFLOP/s in weights, 30 % in attention; width/layers 110: layers (8.03e9/(12×110²))^(1/3) = 38.1
-    layers = (8.03e9 / (12 * 110**2)) ** (1 / 3)
-    attention = 12 * 110 * layers**2 * 8192
-    assert tokens.value == pytest.approx(1 / (6 * 8.03e9 / (0.431 * 989e12) + attention / (0.3 * 989e12)))
+    # 42.9 % of 989 TFLOP/s in weights and 30 % in attention at 9.284e9 parameters; both × 1.031 for ten times as many
+    factor = 1.031 ** math.log10(8.03 / 9.284)
+    weights, attention = 6 * 8.03e9 / (0.429 * 989e12), attention_flops(8.03e9) / (0.3 * 989e12)
+    assert tokens.value == pytest.approx(factor / (weights + attention))
     # torchtitan reports 5,762 to 6,514 on 8 to 128 H100: inside the range.
     assert tokens.low < 5762 and tokens.high > 6514
     assert "any-training-stack" in [warning.id for warning in found.warnings]
@@ -89,14 +96,23 @@ def test_a_named_training_stack_narrows_the_range() -> None:
     traits = {"model_parameters": 70.6e9, "precision": "fp8"}
     whole, named = asked(**traits), asked(**traits, training_stack="megatron-bridge")
     assert whole.tokens_per_s_per_accelerator is not None and named.tokens_per_s_per_accelerator is not None
-    # 6 N / (38.9 % of 1,978 TFLOP/s) + attention / (1.5 × 989): the source reports 1,619 on 64 H100.
-    layers = (70.6e9 / (12 * 110**2)) ** (1 / 3)
-    attention = 12 * 110 * layers**2 * 8192
-    modelled = 1 / (6 * 70.6e9 / (0.389 * 1978e12) + attention / (1.5 * 989e12))
-    assert named.tokens_per_s_per_accelerator.value == pytest.approx(modelled) == pytest.approx(1679, abs=1)
+    # 38.8 % of 1,978 TFLOP/s, and 1.5 × 989 in attention, at 59.57e9 parameters; × 0.964 for ten times as many.
+    factor = 0.964 ** math.log10(70.6 / 59.57)
+    weights, attention = 6 * 70.6e9 / (0.388 * 1978e12), attention_flops(70.6e9) / (1.5 * 989e12)
+    # The source reports 1,619 on 64 H100.
+    modelled = factor / (weights + attention)
+    assert named.tokens_per_s_per_accelerator.value == pytest.approx(modelled) == pytest.approx(1670, abs=1)
     ratio = [q.high / q.low for q in (named.tokens_per_s_per_accelerator, whole.tokens_per_s_per_accelerator)]
     assert ratio[0] < ratio[1] < 3
     assert "any-training-stack" not in [warning.id for warning in named.warnings]
+
+
+def test_a_size_beyond_those_of_the_runs_counts_as_the_nearest_of_them() -> None:
+    # torchtitan's runs have 8.03e9 to 70.6e9 parameters: at 405e9 the shares are those of 70.6e9.
+    tokens = asked(model_parameters=405e9, precision="fp8", training_stack="torchtitan").tokens_per_s_per_accelerator
+    factor = 0.714 ** math.log10(70.6 / 13.83)
+    weights, attention = 6 * 405e9 / (0.307 * 1978e12), attention_flops(405e9) / (0.3 * 989e12)
+    assert tokens is not None and tokens.value == pytest.approx(factor / (weights + attention))
 
 
 def test_a_stack_without_a_run_on_the_accelerator_is_said_and_replaced() -> None:
@@ -107,22 +123,29 @@ def test_a_stack_without_a_run_on_the_accelerator_is_said_and_replaced() -> None
 
 def test_an_accelerator_without_a_published_run_takes_an_assumed_utilisation() -> None:
     tokens = asked(instance_type="trn2.48xlarge", model_parameters=8.03e9).tokens_per_s_per_accelerator
-    layers = (8.03e9 / (12 * 110**2)) ** (1 / 3)
     # 40 % of 667 TFLOP/s for weights and attention alike
     assert tokens is not None and tokens.basis == "assumed"
-    assert tokens.value == pytest.approx(0.4 * 667e12 / (6 * 8.03e9 + 12 * 110 * layers**2 * 8192))
+    assert tokens.value == pytest.approx(0.4 * 667e12 / (6 * 8.03e9 + attention_flops(8.03e9)))
 
 
 def test_a_mixture_of_experts_is_counted_by_its_active_parameters_and_is_slower_than_a_dense_model() -> None:
     dense, sparse = asked(model_parameters=37e9), asked(model_parameters=671e9, active_parameters=37e9)
     assert dense.tokens_per_s_per_accelerator is not None and sparse.tokens_per_s_per_accelerator is not None
-    # The same FLOPs, 46.5 % of the dense share in the weights: DeepSeek-V3 has exactly the reference's 37e9.
-    layers = (37e9 / (12 * 110**2)) ** (1 / 3)
-    attention = 12 * 110 * layers**2 * 8192 / (0.3 * 989e12)
-    weights = 6 * 37e9 / (0.431 * 989e12)
-    assert dense.tokens_per_s_per_accelerator.value == pytest.approx(1 / (weights + attention))
-    assert sparse.tokens_per_s_per_accelerator.value == pytest.approx(1 / (weights / 0.465 + attention))
+    # The same FLOPs, 46.8 % of the dense share in the weights: DeepSeek-V3 has exactly the reference's 37e9.
+    factor = 1.031 ** math.log10(37 / 9.284)
+    weights, attention = 6 * 37e9 / (0.429 * 989e12), attention_flops(37e9) / (0.3 * 989e12)
+    assert dense.tokens_per_s_per_accelerator.value == pytest.approx(factor / (weights + attention))
+    assert sparse.tokens_per_s_per_accelerator.value == pytest.approx(factor / (weights / 0.468 + attention))
     assert sparse.checkpoint_bytes is not None and sparse.checkpoint_bytes.value == pytest.approx(14 * 671e9)
+
+
+def test_a_mixture_with_fewer_active_parameters_reaches_less() -> None:
+    many = asked(model_parameters=671e9, active_parameters=37e9, sequence_length=1)
+    few = asked(model_parameters=30e9, active_parameters=3.7e9, sequence_length=1)
+    assert many.tokens_per_s_per_accelerator is not None and few.tokens_per_s_per_accelerator is not None
+    # A tenth of the FLOPs at 1 / 2.25 of the share of mixtures and 1 / 1.031 of the dense one; next to no attention.
+    faster = few.tokens_per_s_per_accelerator.value / many.tokens_per_s_per_accelerator.value
+    assert faster == pytest.approx(10 / 2.25 / 1.031, rel=1e-3)
 
 
 def test_video_has_no_published_rate_and_says_so() -> None:
@@ -158,12 +181,12 @@ def test_a_restore_target_asks_for_a_rate() -> None:
 
 def test_the_time_between_failures_falls_with_the_number_of_nodes() -> None:
     found = asked(instances=128)
-    # 6.5 failures per 1,000 node-days on 128 nodes: 1.2019 days; published extremes 23.7 and 2.98.
+    # 6.5 failures per 1,000 node-days on 128 nodes: 1.2019 days; published extremes 23.74 and 2.97.
     mean = found.mean_time_to_failure
     assert mean is not None and mean.value == pytest.approx(86_400 * 1000 / (6.5 * 128))
     assert (mean.low, mean.high) == (
-        pytest.approx(86_400 * 1000 / (23.7 * 128)),
-        pytest.approx(86_400 * 1000 / (2.98 * 128)),
+        pytest.approx(86_400 * 1000 / (23.74 * 128)),
+        pytest.approx(86_400 * 1000 / (2.97 * 128)),
     )
 
 

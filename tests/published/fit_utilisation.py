@@ -5,9 +5,12 @@
 Two shares per training stack and accelerator family: of the peak at the run's precision in the products of weights, and
 of the bf16 peak in those of attention.  No row is singled out:
 
-- attention: the share on a grid that leaves the least sum of absolute errors (in logarithms) over all rows of the group,
+- attention: the share on a grid that leaves the least sum of absolute errors (in logarithms) over the rows of a group,
   where there are four or more; smaller groups take that of all stacks together.
 - weights: per precision, the median of what each row implies.
+- size: what those two leave, as a power of the number of parameters by least squares, written as the ratio that a
+  tenfold size has, where there are four or more rows; then attention and weights again, with it.  A size outside those
+  of the runs counts as the nearest of them.
 - range: from the slowest to the fastest row of the group, and at least the spread each way: what 95 % of all rows stay
   within when each is predicted from the others of its group (leave one out).
 
@@ -18,8 +21,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from published_rows import Row, accelerator_of, precision_of, stack_of, token_rows
@@ -68,26 +70,41 @@ class Run:
     def family(self) -> str:
         return str(load().accelerators[accelerator_of(self.row)].get_value("family"))
 
-    def seconds(self, weights_share: float, attention_share: float) -> float:
-        return self.weights / (weights_share * self.peak) + self.attention / (attention_share * self.bf16_peak)
+    @property
+    def parameters(self) -> float:
+        return self.weights / 6.0
 
-    def implied(self, attention_share: float) -> float:
+    def implied(self, attention_share: float, size: Size) -> float:
         """The share of the weights' products that gives the reported rate; infinite where attention alone is slower."""
-        left = 1.0 / self.tokens - self.attention / (attention_share * self.bf16_peak)
+        left = size.factor(self) / self.tokens - self.attention / (attention_share * self.bf16_peak)
         return self.weights / (left * self.peak) if left > 0 else math.inf
 
-    def error(self, weights_share: float, attention_share: float) -> float:
-        """ln(modelled / reported)."""
-        return -math.log(self.seconds(weights_share, attention_share) * self.tokens)
+
+@dataclass(frozen=True)
+class Size:
+    """How the shares change with the number of parameters: by ``tenfold`` for ten times as many."""
+
+    tenfold: float
+    middle: float
+    smallest: float
+    largest: float
+
+    def factor(self, run: Run) -> float:
+        within = min(max(run.parameters, self.smallest), self.largest)
+        return formulas.at_size(self.tenfold, within, self.middle)
 
 
 @dataclass(frozen=True)
 class Fit:
     attention: float
     weights: dict[str, float]  # by precision
+    size: Size
 
     def error(self, run: Run) -> float:
-        return run.error(self.weights[run.precision], self.attention)
+        """ln(modelled / reported)."""
+        in_weights = run.weights / (self.weights[run.precision] * run.peak)
+        in_attention = run.attention / (self.attention * run.bf16_peak)
+        return math.log(self.size.factor(run) / (in_weights + in_attention) / run.tokens)
 
 
 def run_of(row: Row) -> Run:
@@ -102,14 +119,28 @@ def run_of(row: Row) -> Run:
     return Run(row, 6.0 * parameters, attention.value, bf16_peak * times, bf16_peak, row.reported)
 
 
-def fitted(runs: list[Run], shares: Iterable[float]) -> Fit:
-    """The fit with the least sum of absolute errors; ``shares`` are the attention shares tried."""
+def fitted(runs: list[Run], shares: list[float], *, by_size: bool = True) -> Fit:
+    """Shares and their change with size; ``shares`` are the attention shares tried."""
+    sizes = [run.parameters for run in runs]
+    none = Size(1.0, statistics.geometric_mean(sizes), min(sizes), max(sizes))
+    fit = _least_error(runs, shares, none)
+    if not by_size or len(runs) < ENOUGH_ROWS or none.smallest == none.largest:
+        return fit
+    tens = [math.log10(run.parameters / none.middle) for run in runs]
+    left = [-fit.error(run) for run in runs]
+    mean = statistics.mean(left)
+    slope = sum(ten * (error - mean) for ten, error in zip(tens, left, strict=True)) / sum(ten**2 for ten in tens)
+    return _least_error(runs, shares, replace(none, tenfold=math.exp(slope)))
+
+
+def _least_error(runs: list[Run], shares: list[float], size: Size) -> Fit:
+    """The fit with the least sum of absolute errors at this dependence on size."""
 
     def at(share: float) -> Fit:
         precisions = sorted({run.precision for run in runs})
-        weights = {p: statistics.median(r.implied(share) for r in runs if r.precision == p) for p in precisions}
+        weights = {p: statistics.median(r.implied(share, size) for r in runs if r.precision == p) for p in precisions}
         # A share without bound means that this attention share is impossible for most of the runs.
-        return Fit(share, {p: min(value, 10.0) for p, value in weights.items()})
+        return Fit(share, {p: min(value, 10.0) for p, value in weights.items()}, size)
 
     return min(map(at, shares), key=lambda fit: sum(abs(fit.error(run)) for run in runs))
 
@@ -164,7 +195,7 @@ def mixture_share() -> float:
     """What a mixture of experts reaches in the products of its weights, as a share of what a dense model reaches."""
     dense = fits()["megatron-bridge", "Blackwell"]
     runs = [run_of(row) for row in token_rows() if "active_params" in row.inputs]
-    return statistics.median(run.implied(dense.attention) / dense.weights["fp8"] for run in runs)
+    return statistics.median(run.implied(dense.attention, dense.size) / dense.weights["fp8"] for run in runs)
 
 
 def toml() -> str:
@@ -174,7 +205,9 @@ def toml() -> str:
         "# Written by tests/published/fit_utilisation.py from tests/published/measurements.csv; do not edit by hand.",
         "#   weights     of the peak at this precision, in the products of the weights",
         "#   attention   of the bf16 peak, in those of attention (12 × layers × width × sequence FLOPs per token)",
-        "#   runs        how many published runs of this precision the two were fitted on",
+        "#   tenfold     how both change where the model is ten times as large, within the sizes of the runs",
+        "#   parameters  the size at which weights and attention hold; low and high: the sizes of the runs",
+        "#   runs        how many published runs of this precision they were fitted on",
         f"# low and high span all of these runs, and at least a factor of {least:.2f} each way.",
     ]
     for stack, title in TITLES.items():
@@ -198,6 +231,10 @@ def _table(key: tuple[str, str], fit: Fit, runs: list[Run], least: float) -> lis
         lowest, highest = math.floor(share * low * 1000) / 1000, math.ceil(share * high * 1000) / 1000
         bounds = f"value = {share:.3f}, low = {lowest:.3f}, high = {highest:.3f}"
         lines.append(f'{fact} = {{ {bounds}, unit = "share", {cited} }}')
+    size = fit.size
+    lines.append(f'tenfold = {{ value = {size.tenfold:.3f}, unit = "ratio", {cited} }}')
+    bounds = f"value = {size.middle:.4g}, low = {size.smallest:.10g}, high = {size.largest:.10g}"
+    lines.append(f'parameters = {{ {bounds}, unit = "count", {cited} }}')
     return [*lines, f'runs = {{ value = {len(runs)}, unit = "count", {cited} }}']
 
 

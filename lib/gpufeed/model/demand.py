@@ -207,15 +207,18 @@ def _language_model(
         return None, None
     # The shares were fitted against the middle of a multiplier that is a range.
     peak = bf16_peak if multiplier is None else (bf16_peak * multiplier.middle()).named("FLOP/s")
-    in_weights, in_attention = _shares_of_peak(workload, section, accelerator, precision, facts=facts, notes=notes)
     parameters = _stated_or(workload.model_parameters, section.known("model_parameters"))
     if workload.model_parameters is None:
         notes.warn("default-model-size", parameters=parameters.value)
     active = Quantity.exact(workload.active_parameters, "count") if workload.active_parameters else parameters
+    runs = _published_runs(workload, section, accelerator, precision, facts=facts, notes=notes)
+    if runs is not None:
+        in_weights, in_attention = _shares_at(active.value, runs)
+    else:
+        in_weights = in_attention = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
     if active.value < parameters.value:
-        share = _mixture_share(active.value, facts)
-        # The share's own range is that of mixtures; the range of dense runs does not come on top of it.
-        in_weights, in_attention = (in_weights.middle() * share).named("share"), in_attention.middle()
+        # The range of mixtures is their own; that of dense runs does not come on top of it.
+        in_weights, in_attention = in_weights.middle() * _mixture_share(active.value, facts), in_attention.middle()
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
     weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
@@ -235,36 +238,44 @@ def _language_model(
     return tokens, (tokens / sequence.value).named("samples/s")
 
 
-def _shares_of_peak(
+def _published_runs(
     workload: Workload, section: Section, accelerator: str, precision: str, *, facts: Facts, notes: _Notes
-) -> tuple[Quantity, Quantity]:
-    """(share of the peak in the products of weights, share of the bf16 peak in those of attention).
+) -> Section | None:
+    """What runs on the accelerator's family reached at this precision: those of the stated stack, else of all stacks.
 
-    From published runs on the accelerator's family: those of the stated training stack, else of all stacks.  Where
-    there are none, the preset's own utilisation stands for both.
+    None where no run was published, and for presets that are not the full training these runs are.
     """
     family = facts.accelerators[accelerator].get_value("family")
-    for stack in (workload.training_stack, ANY_STACK):
-        if stack is None or family is None or not section.get_value("by_training_stack"):
-            continue
-        runs = facts.utilisation[stack].parts
-        if family in runs and precision in runs[family].parts:
-            if stack == ANY_STACK and workload.training_stack is None:
+    if family is None or not section.get_value("by_training_stack"):
+        return None
+    stated = workload.training_stack
+    for stack in (ANY_STACK,) if stated is None else (stated, ANY_STACK):
+        families = facts.utilisation[stack].parts
+        if family in families and precision in families[family].parts:
+            if stated is None:
                 notes.warn("any-training-stack")
-            return runs[family].parts[precision].known("weights"), runs[family].parts[precision].known("attention")
-        if stack == workload.training_stack:
+            return families[family].parts[precision]
+        if stack == stated:
             notes.warn("no-run-of-stack", stack=stack, accelerator=accelerator, precision=precision)
-    plain = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
-    return plain, plain
+    return None
+
+
+def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
+    """(share of the peak in the products of weights, share of the bf16 peak in those of attention) at this size.
+
+    A size outside those of the runs counts as the nearest of them.
+    """
+    sizes = runs.known("parameters")
+    within = min(max(parameters, sizes.low), sizes.high)
+    factor = formulas.at_size(runs.known("tenfold").value, within, sizes.value)
+    return (runs.known("weights") * factor).named("share"), (runs.known("attention") * factor).named("share")
 
 
 def _mixture_share(active: float, facts: Facts) -> Quantity:
-    return formulas.mixture_share(
-        active,
-        facts.model.known("mixture_of_experts_share"),
-        facts.model.known("mixture_of_experts_reference").value,
-        facts.model.known("mixture_of_experts_exponent").value,
-    )
+    """What a mixture of experts reaches in its weights, as a share of what a dense model reaches; never above it."""
+    reference = facts.model.known("mixture_of_experts_reference").value
+    factor = formulas.at_size(facts.model.known("mixture_of_experts_tenfold").value, active, reference)
+    return least(facts.model.known("mixture_of_experts_share") * factor, Quantity(1.0, 1.0, 1.0)).named("share")
 
 
 def _published_rate(preset: str, section: Section, accelerator: str, facts: Facts, notes: _Notes) -> Quantity | None:

@@ -6,6 +6,8 @@ weakest basis run through.
 
 from __future__ import annotations
 
+import math
+
 from gpufeed.facts.quantity import Quantity, least
 
 
@@ -24,14 +26,13 @@ def llm_tokens_per_second(
     return (1.0 / (weights / weights_rate + attention / attention_rate)).named("tokens/s")
 
 
-def mixture_share(active: float, share: Quantity, reference: float, exponent: float) -> Quantity:
-    """What a mixture of experts reaches in its weights, as a share of what a dense model reaches.
+def at_size(tenfold: float, parameters: float, reference: float) -> float:
+    """What a share of the peak at ``reference`` parameters is multiplied by at another size.
 
-    Parameters: active parameters, the share at ``reference`` active parameters, how it grows with their number.
-    Equation: share × (active / reference)^exponent, never above 1.
-    References: megatron-bridge, megatron-core-moe-paper.
+    Parameters: the ratio of the share at ten times the size to the share itself, the two sizes.
+    Equation: tenfold ^ log10(parameters / reference).
     """
-    return least(share * (active / reference) ** exponent, Quantity(1.0, 1.0, 1.0))
+    return float(tenfold ** math.log10(parameters / reference))
 
 
 def attention_flops_per_token(parameters: float, sequence_length: float, aspect: Quantity) -> Quantity:
