@@ -8,9 +8,9 @@ of the bf16 peak in those of attention.  No row is singled out:
 - attention: the share on a grid that leaves the least sum of absolute errors (in logarithms) over the rows of a group,
   where there are four or more; smaller groups take that of all stacks together.
 - weights: per precision, the median of what each row implies.
-- size: what those two leave, as a power of the number of parameters by least squares, written as the ratio that a
-  tenfold size has, where there are four or more rows; then attention and weights again, with it.  A size outside those
-  of the runs counts as the nearest of them.
+- size: what those two leave, as a power of the number of parameters by least squares, where there are four or more
+  rows; shares fall with size or stay.  Then attention and weights again, with it.  A size outside those of the runs
+  counts as the nearest of them.
 - range: from the slowest to the fastest row of the group, and at least the spread each way: what 95 % of all rows stay
   within when each is predicted from the others of its group (leave one out).
 
@@ -82,16 +82,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Size:
-    """How the shares change with the number of parameters: by ``tenfold`` for ten times as many."""
+    """How the shares fall with the number of parameters: (middle / parameters) ^ fall."""
 
-    tenfold: float
+    fall: float
     middle: float
     smallest: float
     largest: float
 
     def factor(self, run: Run) -> float:
         within = min(max(run.parameters, self.smallest), self.largest)
-        return formulas.at_size(self.tenfold, within, self.middle)
+        return formulas.smaller_for_larger(within, self.middle, self.fall)
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,15 @@ def run_of(row: Row) -> Run:
 def fitted(runs: list[Run], shares: list[float], *, by_size: bool = True) -> Fit:
     """Shares and their change with size; ``shares`` are the attention shares tried."""
     sizes = [run.parameters for run in runs]
-    none = Size(1.0, statistics.geometric_mean(sizes), min(sizes), max(sizes))
+    none = Size(0.0, statistics.geometric_mean(sizes), min(sizes), max(sizes))
     fit = _least_error(runs, shares, none)
     if not by_size or len(runs) < ENOUGH_ROWS or none.smallest == none.largest:
         return fit
-    tens = [math.log10(run.parameters / none.middle) for run in runs]
+    larger = [math.log(run.parameters / none.middle) for run in runs]
     left = [-fit.error(run) for run in runs]
     mean = statistics.mean(left)
-    slope = sum(ten * (error - mean) for ten, error in zip(tens, left, strict=True)) / sum(ten**2 for ten in tens)
-    return _least_error(runs, shares, replace(none, tenfold=math.exp(slope)))
+    slope = sum(x * (y - mean) for x, y in zip(larger, left, strict=True)) / sum(x**2 for x in larger)
+    return _least_error(runs, shares, replace(none, fall=max(0.0, -slope)))
 
 
 def _least_error(runs: list[Run], shares: list[float], size: Size) -> Fit:
@@ -205,8 +205,8 @@ def toml() -> str:
         "# Written by tests/published/fit_utilisation.py from tests/published/measurements.csv; do not edit by hand.",
         "#   weights     of the peak at this precision, in the products of the weights",
         "#   attention   of the bf16 peak, in those of attention (12 × layers × width × sequence FLOPs per token)",
-        "#   tenfold     how both change where the model is ten times as large, within the sizes of the runs",
         "#   parameters  the size at which weights and attention hold; low and high: the sizes of the runs",
+        "#   fall_with_size   both are × (parameters / size) ^ this, within the sizes of the runs",
         "#   runs        how many published runs of this precision they were fitted on",
         f"# low and high span all of these runs, and at least a factor of {least:.2f} each way.",
     ]
@@ -232,7 +232,7 @@ def _table(key: tuple[str, str], fit: Fit, runs: list[Run], least: float) -> lis
         bounds = f"value = {share:.3f}, low = {lowest:.3f}, high = {highest:.3f}"
         lines.append(f'{fact} = {{ {bounds}, unit = "share", {cited} }}')
     size = fit.size
-    lines.append(f'tenfold = {{ value = {size.tenfold:.3f}, unit = "ratio", {cited} }}')
+    lines.append(f'fall_with_size = {{ value = {size.fall:.3f}, unit = "ratio", {cited} }}')
     bounds = f"value = {size.middle:.4g}, low = {size.smallest:.10g}, high = {size.largest:.10g}"
     lines.append(f'parameters = {{ {bounds}, unit = "count", {cited} }}')
     return [*lines, f'runs = {{ value = {len(runs)}, unit = "count", {cited} }}']

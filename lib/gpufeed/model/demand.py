@@ -267,14 +267,14 @@ def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
     """
     sizes = runs.known("parameters")
     within = min(max(parameters, sizes.low), sizes.high)
-    factor = formulas.at_size(runs.known("tenfold").value, within, sizes.value)
+    factor = formulas.smaller_for_larger(within, sizes.value, runs.known("fall_with_size").value)
     return (runs.known("weights") * factor).named("share"), (runs.known("attention") * factor).named("share")
 
 
 def _mixture_share(active: float, facts: Facts) -> Quantity:
     """What a mixture of experts reaches in its weights, as a share of what a dense model reaches; never above it."""
     reference = facts.model.known("mixture_of_experts_reference").value
-    factor = formulas.at_size(facts.model.known("mixture_of_experts_tenfold").value, active, reference)
+    factor = (active / reference) ** facts.model.known("mixture_of_experts_rise").value
     return least(facts.model.known("mixture_of_experts_share") * factor, Quantity(1.0, 1.0, 1.0)).named("share")
 
 

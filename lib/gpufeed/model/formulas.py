@@ -6,8 +6,6 @@ weakest basis run through.
 
 from __future__ import annotations
 
-import math
-
 from gpufeed.facts.quantity import Quantity, least
 
 
@@ -26,13 +24,13 @@ def llm_tokens_per_second(
     return (1.0 / (weights / weights_rate + attention / attention_rate)).named("tokens/s")
 
 
-def at_size(tenfold: float, parameters: float, reference: float) -> float:
+def smaller_for_larger(parameters: float, reference: float, fall: float) -> float:
     """What a share of the peak at ``reference`` parameters is multiplied by at another size.
 
-    Parameters: the ratio of the share at ten times the size to the share itself, the two sizes.
-    Equation: tenfold ^ log10(parameters / reference).
+    Equation: (reference / parameters) ^ fall.
     """
-    return float(tenfold ** math.log10(parameters / reference))
+    times: float = (reference / parameters) ** fall
+    return times
 
 
 def attention_flops_per_token(parameters: float, sequence_length: float, aspect: Quantity) -> Quantity:
