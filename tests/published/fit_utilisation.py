@@ -203,11 +203,11 @@ def toml() -> str:
     lines = [
         "# Shares of an accelerator's peak that training reaches, by training stack, accelerator family and precision.",
         "# Written by tests/published/fit_utilisation.py from tests/published/measurements.csv; do not edit by hand.",
-        "#   weights     of the peak at this precision, in the products of the weights",
-        "#   attention   of the bf16 peak, in those of attention (12 × layers × width × sequence FLOPs per token)",
-        "#   parameters  the size at which weights and attention hold; low and high: the sizes of the runs",
-        "#   fall_with_size   both are × (parameters / size) ^ this, within the sizes of the runs",
-        "#   runs        how many published runs of this precision they were fitted on",
+        "#   share_in_weights    of the peak at this precision, in the products of the weights",
+        "#   share_in_attention  of the bf16 peak, in those of attention (12 × layers × width × sequence FLOPs per token)",
+        "#   size_of_runs        parameters at which the shares hold; low and high: the sizes of the runs",
+        "#   fall_with_size      both are × (size of runs / parameters) ^ this, within the sizes of the runs",
+        "#   runs                how many published runs of this precision they were fitted on",
         f"# low and high span all of these runs, and at least a factor of {least:.2f} each way.",
     ]
     for stack, title in TITLES.items():
@@ -226,7 +226,7 @@ def _table(key: tuple[str, str], fit: Fit, runs: list[Run], least: float) -> lis
     ids = [source for start, source in SOURCE_IDS.items() if any(run.row.id.startswith(start) for run in runs)]
     cited = f'basis = "measured", source = [{", ".join(f"{chr(34)}{source}{chr(34)}" for source in ids)}]'
     lines = [f"[{'.'.join(key)}.{precision}]"]
-    for fact, share in (("weights", fit.weights[precision]), ("attention", fit.attention)):
+    for fact, share in (("share_in_weights", fit.weights[precision]), ("share_in_attention", fit.attention)):
         # Rounded outwards, so that no run falls outside by its last digit.
         lowest, highest = math.floor(share * low * 1000) / 1000, math.ceil(share * high * 1000) / 1000
         bounds = f"value = {share:.3f}, low = {lowest:.3f}, high = {highest:.3f}"
@@ -234,7 +234,7 @@ def _table(key: tuple[str, str], fit: Fit, runs: list[Run], least: float) -> lis
     size = fit.size
     lines.append(f'fall_with_size = {{ value = {size.fall:.3f}, unit = "ratio", {cited} }}')
     bounds = f"value = {size.middle:.4g}, low = {size.smallest:.10g}, high = {size.largest:.10g}"
-    lines.append(f'parameters = {{ {bounds}, unit = "count", {cited} }}')
+    lines.append(f'size_of_runs = {{ {bounds}, unit = "count", {cited} }}')
     return [*lines, f'runs = {{ value = {len(runs)}, unit = "count", {cited} }}']
 
 

@@ -265,10 +265,11 @@ def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
 
     A size outside those of the runs counts as the nearest of them.
     """
-    sizes = runs.known("parameters")
+    sizes = runs.known("size_of_runs")
     within = min(max(parameters, sizes.low), sizes.high)
     factor = formulas.smaller_for_larger(within, sizes.value, runs.known("fall_with_size").value)
-    return (runs.known("weights") * factor).named("share"), (runs.known("attention") * factor).named("share")
+    in_weights, in_attention = runs.known("share_in_weights"), runs.known("share_in_attention")
+    return (in_weights * factor).named("share"), (in_attention * factor).named("share")
 
 
 def _mixture_share(active: float, facts: Facts) -> Quantity:
