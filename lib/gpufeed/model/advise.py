@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint, limits
+from gpufeed.model import checkpoint, limits, paths
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Recommendation
-from gpufeed.model.rules import EXPRESS, S3, SYSTEMS, published_rule, traits_of
+from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, published_rule, traits_of
 from gpufeed.model.workload import Workload
 
 
@@ -60,6 +60,8 @@ def recommend(
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": scratch(reads, job),
     }
+    working = (placements["training_reads"], placements["checkpoints"])
+    in_zone = {EXPRESS, FSX} & {option for placed in working for option in (placed.option, placed.backed_by)}
     return Recommendation(
         workload=workload,
         region=job.region,
@@ -75,24 +77,9 @@ def recommend(
             *job.demand.warnings,
             *warnings,
             *limits.caveats(job.region, facts, placements.values()),
-            *_more_warnings(workload, reads, placements["training_reads"].backed_by, measurement, evidence),
+            *paths.caveats(
+                job.workload, job.load, job.region, job.demand, reads=fit[reads], facts=facts, in_zone=in_zone
+            ),
+            *([] if measurement is None else [Caveat(f"measurement-{evidence or 'shown-only'}")]),
         ),
     )
-
-
-#: Fields that are read and kept but do not yet change a number: said, so that nobody thinks they did.
-_NOT_MODELLED = ("network_path", "zone", "encryption", "epochs", "working_set_bytes", "host_memory_bytes")
-
-
-def _more_warnings(
-    workload: Workload, reads: str, backed_by: str | None, measurement: Measurement | None, used_as: str | None
-) -> list[Caveat]:
-    found = []
-    stated = [name for name in _NOT_MODELLED if getattr(workload, name) is not None]
-    if stated:
-        found.append(Caveat("not-modelled", {"fields": tuple(stated)}))
-    if EXPRESS in (reads, backed_by):
-        found.append(Caveat("express-zone"))
-    if measurement is not None:
-        found.append(Caveat(f"measurement-{used_as or 'shown-only'}"))
-    return found

@@ -27,6 +27,8 @@ class Run:
     requests: Quantity | None
     gpu_hour_price: Quantity | None  # of the whole cluster
     operations: frozenset[str] = frozenset()
+    network_path: str | None = None
+    kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
 
 
 def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuration: Configuration | None) -> Cost:
@@ -41,7 +43,8 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
     months = run.hours / facts.model.known("hours_per_month").value
     extra = None if own is None else (own * months).named(run.currency)
     idle = None if fed is None else _idle(formulas.idle_hours(run.hours, fed), run)
-    parts = {"storage": extra, "requests": reading, "idle-gpu": idle}
+    transfer, kms = _way_to_s3(backing, run, facts)
+    parts = {"storage": extra, "requests": reading, "transfer": transfer, "kms": kms, "idle-gpu": idle}
     base_for_run = None if base is None else (base * months).named(run.currency)
     missing = [name for name, part in parts.items() if part is None]
     beyond = _sum(run.currency, *parts.values())
@@ -50,6 +53,8 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
         storage_per_month=_sum("per month", base, own),
         storage=_sum(run.currency, base_for_run, extra),
         requests=reading,
+        transfer=transfer,
+        kms=kms,
         idle_gpu=idle,
         total=_sum(run.currency, beyond, base_for_run),
         beyond_base=beyond,
@@ -162,6 +167,33 @@ def _s3_files(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
         return own, None
     read = _times(most(run.read_bytes, run.requests * least) / GIB, read_price)
     return own, _sum(run.currency, read, brought)
+
+
+def _way_to_s3(option: str, run: Run, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+    """(transfer, KMS): what the way to the bucket and the keys of its encryption cost.  Saving is not counted."""
+    by_instances, out_of_bucket, requests = _read_from_s3(option, run, facts)
+    transfer: Quantity | None = _NOTHING_MORE
+    if run.network_path in ("nat", "other-region"):
+        passing = by_instances if run.network_path == "nat" else out_of_bucket
+        price = facts.price("network", run.network_path, run.region)
+        if passing is not _NOTHING_MORE:
+            transfer = None if passing is None else _times(passing / GIB, price)
+    kms: Quantity | None = _NOTHING_MORE
+    if run.kms_calls is not None:
+        price = facts.price("encryption", "kms", run.region)
+        kms = None if requests is None else _times(requests * run.kms_calls / 1000.0, price)
+    return transfer, kms
+
+
+def _read_from_s3(option: str, run: Run, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
+    """(bytes through the instances' own way, bytes out of the bucket, requests to the bucket) of the whole run.
+
+    File systems are filled once and inside AWS; a directory bucket is filled once as well, but read over the same way.
+    """
+    small = run.object_bytes.value <= facts.options[S3_FILES].known("import_size_threshold").value
+    if option == S3 or (option == S3_FILES and not small):
+        return run.read_bytes, run.read_bytes, run.requests
+    return run.read_bytes if option == EXPRESS else _NOTHING_MORE, run.dataset_bytes, Quantity.exact(run.objects)
 
 
 def _times(amount: Quantity, price: Quantity | None) -> Quantity | None:

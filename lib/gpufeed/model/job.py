@@ -8,6 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
+from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand
 from gpufeed.model.rules import FSX
@@ -60,6 +61,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         file_network=file_network,
         efa_network=efa_network,
         operations=frozenset(workload.file_operations),
+        nat=nat_bandwidth(workload, facts),
+        kms_requests=kms_requests(workload, region, facts),
     )
     bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=load.writers)
     run = _run(workload, asked, facts, region=region, profile=profile, warnings=warnings)
@@ -118,6 +121,8 @@ def _run(
         requests=None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds,
         gpu_hour_price=price,
         operations=frozenset(workload.file_operations),
+        network_path=workload.network_path,
+        kms_calls=kms_calls(workload.encryption, facts),
     )
 
 

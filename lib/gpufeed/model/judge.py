@@ -8,14 +8,14 @@ from dataclasses import replace
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint, formulas, fsx, limits
+from gpufeed.model import checkpoint, formulas, fsx, limits, paths
 from gpufeed.model.cost import cost
 from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
-from gpufeed.model.supply import calibrated, mountpoint_backing, small_threshold, supply
+from gpufeed.model.supply import calibrated, mountpoint_backing, served_by, small_threshold, supply
 
 
 def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
@@ -66,7 +66,11 @@ def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:
     starved = on_s3.fed is not None and on_s3.fed.value < 1.0
     # What binds by the model: a measured rate says how much, not why.
     limits = on_s3.supply.limits
-    by_requests = min(limits, key=lambda name: limits[name].value) in ("request-latency", "request-limit")
+    by_requests = min(limits, key=lambda name: limits[name].value) in (
+        "request-latency",
+        "request-limit",
+        "kms-requests",
+    )
     return size is not None and size.value < small_threshold(S3, job.facts).value and starved and by_requests
 
 
@@ -102,6 +106,10 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
     capacity, quota = answer.supply.configuration.get("storage_capacity_gib"), chosen.quantity("quota_capacity")
     if capacity is not None and quota is not None and capacity > quota.value / fsx.GIB:
         but.append(Reason("above-quota", {"capacity": capacity, "quota": quota.value / fsx.GIB}))
+    but += paths.reasons(option, answer.supply, job.workload, job.load, facts)
+    over = paths.over_request_limit(job.load, job.demand, facts) if served_by(option, job.load, facts) == S3 else None
+    if over is not None:
+        but.append(over)
     if answer.fed is not None and answer.fed.value < 1.0:
         but.append(Reason("starves", {"fed": answer.fed, "limit": answer.supply.limited_by}))
     verdict = "ruled-out" if out else "works-but" if but else "works"
@@ -143,7 +151,17 @@ def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAn
     return fit[[*allowed, *least_against, rule.option][0]]
 
 
-NOT_AGAINST = frozenset({"starves", "above-quota", "s3-files-many-objects"})  # judged by cost, or a matter of asking
+#: Judged by cost, or a matter of asking or of a setting.
+NOT_AGAINST = frozenset(
+    {
+        "starves",
+        "over-request-limit",
+        "parts-over-request-limit",
+        "above-quota",
+        "efa-connections",
+        "s3-files-many-objects",
+    }
+)
 
 
 def against(answer: OptionAnswer) -> int:

@@ -97,8 +97,9 @@ class CheckpointStall:
 class Cost:
     """Cost of one option for the run, in ``currency``.  A part that could not be priced is None and named.
 
-    ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + idle GPUs, and
-    ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a part is not priced.
+    ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + idle
+    GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a part is
+    not priced.
     """
 
     currency: str
@@ -108,6 +109,8 @@ class Cost:
     idle_gpu: Quantity | None
     total: Quantity | None
     beyond_base: Quantity | None
+    transfer: Quantity | None = None  # through a NAT gateway, or out of another Region
+    kms: Quantity | None = None
     not_priced: tuple[str, ...] = ()
 
 

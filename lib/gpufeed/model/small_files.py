@@ -163,7 +163,7 @@ def _latency_share(threshold: Quantity, size: float) -> Quantity:
 
 
 #: Ceilings that count requests rather than bytes; waiting counts as one only where it is most of a read.
-_BY_REQUESTS = ("request-limit", "read-operations", "metadata-operations")
+_BY_REQUESTS = ("request-limit", "kms-requests", "read-operations", "metadata-operations")
 _BY_WAITING = ("request-latency", "mount-threads")
 
 

@@ -28,6 +28,8 @@ class Load:
     file_network: Quantity | None  # bytes/s of one node towards a file system (ENA)
     efa_network: Quantity | None  # bytes/s of one node over EFA; None where it has none towards FSx for Lustre
     operations: frozenset[str] = frozenset()
+    nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
+    kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
 
     @property
     def opens_an_object(self) -> bool:
@@ -122,9 +124,16 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "request-limit": _at_rate(requests_per_s, load),
     }
-    streams = facts.options[option].known("per_request_write") * load.writers
-    allowed = writes_per_s * facts.model.known("part_bytes")
-    return limits, seconds, least(streams, allowed).named("bytes/s"), {}
+    part = facts.model.known("part_bytes")
+    write = least(facts.options[option].known("per_request_write") * load.writers, writes_per_s * part)
+    if load.nat is not None:
+        limits["nat-bandwidth"] = load.nat
+        write = least(write, load.nat)
+    # A directory bucket always uses a bucket key, so KMS is asked next to nothing.
+    if load.kms_requests is not None and option != EXPRESS:
+        limits["kms-requests"] = _at_rate(load.kms_requests, load)
+        write = least(write, load.kms_requests * part)
+    return limits, seconds, write.named("bytes/s"), {}
 
 
 def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
@@ -175,7 +184,8 @@ def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
         "read-operations": _at_rate(chosen.known("read_iops"), load),
     }
     if source == S3:
-        limits["request-limit"] = _at_rate(facts.options[S3].known("read_requests_per_prefix") * load.prefixes, load)
+        from_bucket, *_others = _s3(load, facts, None)
+        limits |= {name: limit for name, limit in from_bucket.items() if name != "request-latency"}
     return limits, seconds, chosen.known("aggregate_write").named("bytes/s"), {}
 
 

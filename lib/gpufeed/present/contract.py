@@ -129,6 +129,8 @@ def _cost(cost: Cost) -> dict[str, Any]:
         "storage_per_month": ranged(cost.storage_per_month),
         "storage": ranged(cost.storage),
         "requests": ranged(cost.requests),
+        "transfer": ranged(cost.transfer),
+        "kms": ranged(cost.kms),
         "idle_gpu": ranged(cost.idle_gpu),
         "total": ranged(cost.total),
         "beyond_base": ranged(cost.beyond_base),

@@ -1,0 +1,133 @@
+"""What lies between the instances and their storage: the way to the bucket, the keys of its encryption, the zone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Reason, Supply
+from gpufeed.model.rules import EXPRESS, FSX, S3
+from gpufeed.model.supply import Load, served_by
+from gpufeed.model.workload import Workload
+
+NAT, OTHER_REGION, UNKNOWN = "nat", "other-region", "unknown"
+
+
+def nat_bandwidth(workload: Workload, facts: Facts) -> Quantity | None:
+    """bytes/s that a NAT gateway lets through to S3; None where the way to S3 has none.
+
+    Assumption: all instances share one gateway.  References: nat-gateway-basics.
+    """
+    return facts.model.parts["network"].known("nat_bandwidth") if workload.network_path == NAT else None
+
+
+def kms_requests(workload: Workload, region: str, facts: Facts) -> Quantity | None:
+    """S3 requests/s that KMS allows under this encryption; None where S3 does not ask it.
+
+    Equation: quota of the account and Region / KMS calls per S3 request.
+    Assumption: nothing else of the account uses the quota.  References: kms-request-quotas, s3-bucket-keys.
+    """
+    calls = kms_calls(workload.encryption, facts)
+    if calls is None:
+        return None
+    own = facts.regions[region].quantity("kms_requests") if region in facts.regions else None
+    quota = own or facts.model.parts["kms"].known("requests")
+    return (quota / calls).named("requests/s")
+
+
+def kms_calls(encryption: str | None, facts: Facts) -> Quantity | None:
+    """Calls to KMS for one request to S3; None without SSE-KMS."""
+    kinds = facts.model.parts["kms"].parts
+    return kinds[encryption].known("calls_per_request") if encryption is not None and encryption in kinds else None
+
+
+def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | None:
+    """By how much the steady GETs exceed what S3 gives the stated prefixes, and how many prefixes would do.
+
+    S3's partitions cannot be seen and grow slowly, so the forecast is against the published rate per prefix.
+    Equation: factor = GET/s asked / (prefixes × GET/s per prefix).  References: s3-performance.
+    """
+    asked, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
+    allowed = (each * load.prefixes).named("requests/s")
+    if asked is None or asked.value <= allowed.value:
+        return None
+    found = {
+        "requests": asked,
+        "allowed": allowed,
+        "factor": asked.value / allowed.value,
+        "prefixes": math.ceil(asked.value / each.value),
+        "interval": facts.model.known("repartition_time"),
+    }
+    # Packing makes fewer GETs of small objects; where large ones are read in parts, larger parts do.
+    return Reason("over-request-limit" if load.opens_an_object else "parts-over-request-limit", found, "s3-performance")
+
+
+def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: Facts) -> Iterator[Reason]:
+    """What the way to an option says against it."""
+    if workload.network_path == OTHER_REGION and served_by(option, load, facts) == S3:
+        yield Reason("other-region")
+    zone = workload.zone
+    if option == EXPRESS and zone is not None and _is_zone_id(zone):
+        zones = facts.options[EXPRESS]["zones"]
+        if zone not in zones.value:
+            yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])
+    connections = _efa_connections(given, workload, facts)
+    most = facts.options[FSX].known("efa_connections").value
+    if connections is not None and connections > most:
+        yield Reason("efa-connections", {"connections": connections, "most": most}, "fsx-efa-clients")
+
+
+def _is_zone_id(zone: str) -> bool:
+    """``use1-az4`` is the same zone for everybody; ``us-east-1a`` is another one in each account."""
+    return "-az" in zone
+
+
+def _efa_connections(given: Supply, workload: Workload, facts: Facts) -> float | None:
+    """EFA interfaces that all clients open towards a file system; None where it has no EFA or it is not known."""
+    if not given.configuration.get("efa") or workload.instance_type is None:
+        return None
+    each = facts.instances[workload.instance_type].quantity("efa_interfaces")
+    return None if each is None else each.value * workload.instances
+
+
+def caveats(
+    workload: Workload, load: Load, region: str, demand: Demand, *, reads: OptionAnswer, facts: Facts, in_zone: set[str]
+) -> Iterator[Caveat]:
+    """What the reader must know about the way: ``in_zone`` are the recommended options that live in one zone."""
+    if workload.network_path == NAT:
+        limit = facts.model.parts["network"].known("nat_bandwidth")
+        yield Caveat("nat", {"bytes_per_s": limit, "price": facts.price("network", "nat", region)})
+    elif workload.network_path in (OTHER_REGION, UNKNOWN):
+        yield Caveat(f"path-{workload.network_path}")
+    from_s3 = served_by(reads.option, load, facts) == S3
+    if workload.encryption == "sse-kms":
+        yield Caveat("kms-per-request", {"allowed": load.kms_requests})
+    if from_s3:
+        yield from _on_s3(load, demand, reads.supply, facts)
+    yield from _zone(workload.zone, in_zone, region, facts)
+
+
+def _on_s3(load: Load, demand: Demand, given: Supply, facts: Facts) -> Iterator[Caveat]:
+    """More GETs than the prefixes give, all the time or when every worker begins at once."""
+    over = over_request_limit(load, demand, facts)
+    if over is not None:
+        yield Caveat(over.id, over.parameters)
+    elif given.request_seconds is not None:
+        burst = (load.in_flight / given.request_seconds.middle()).named("requests/s")
+        allowed = facts.options[S3].known("read_requests_per_prefix") * load.prefixes
+        if burst.value > allowed.value:
+            found = {"in_flight": load.in_flight, "requests": burst, "allowed": allowed.named("requests/s")}
+            yield Caveat("start-burst", found)
+
+
+def _zone(zone: str | None, in_zone: set[str], region: str, facts: Facts) -> Iterator[Caveat]:
+    if EXPRESS in in_zone:
+        yield Caveat("express-zone")
+    if zone is None:
+        return
+    if FSX in in_zone:
+        yield Caveat("fsx-zone", {"zone": zone, "price": facts.price(FSX, "transfer-other-zone", region)})
+    if EXPRESS in in_zone and not _is_zone_id(zone):
+        yield Caveat("zone-is-a-name", {"zone": zone})

@@ -1,0 +1,210 @@
+"""The way to the bucket, its keys and its zone, worked by hand from the facts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.advise import recommend
+from gpufeed.model.fsx import GIB
+from gpufeed.model.paths import kms_requests
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.supply import Load, supply
+from gpufeed.model.workload import Workload
+
+CASES = Path(__file__).parents[1] / "cases"
+PHOTOS = Load(
+    nodes=64,
+    request_bytes=Quantity.exact(100_000.0, "bytes"),
+    object_bytes=Quantity.exact(100_000.0, "bytes"),
+    in_flight=100_000,
+    writers=64,
+    prefixes=100,
+    s3_network=None,
+    file_network=None,
+    efa_network=None,
+)
+
+
+def workload(**traits: Any) -> Workload:
+    # One object per sample: 64 × 8 accelerators × 20 samples/s = 10,240 GET/s of 100 KB, 1.024 GB/s
+    photos = {
+        "task": "pretraining",
+        "instances": 64,
+        "instance_type": "p5.48xlarge",
+        "preset": "image-classification",
+        "samples_per_second_per_accelerator": 20,
+        "dataset_bytes": 1e11,
+        "objects": 1_000_000,
+        "run_hours": 100,
+        "region": "us-east-1",
+    }
+    return Workload.from_mapping(photos | traits, load())
+
+
+def plan(**traits: Any) -> Recommendation:
+    return recommend(workload(**traits), load())
+
+
+def reasons(found: Recommendation, option: str) -> set[str]:
+    return {reason.id for reason in found.option(option).reasons}
+
+
+def warnings(found: Recommendation) -> set[str]:
+    return {warning.id for warning in found.warnings}
+
+
+def test_one_nat_gateway_is_a_ceiling_for_all_instances_together() -> None:
+    limits = plan(network_path="nat").option("s3-standard").supply.limits
+    # 5 Gbit/s, growing to 100
+    assert (limits["nat-bandwidth"].low, limits["nat-bandwidth"].value) == (0.625e9, 12.5e9)
+    assert "nat-bandwidth" in plan(network_path="nat").option("mountpoint-s3").supply.limits
+    # A file system is reached inside the VPC.
+    assert "nat-bandwidth" not in plan(network_path="nat").option("fsx-for-lustre").supply.limits
+
+
+def test_a_gateway_endpoint_has_no_ceiling_and_no_price() -> None:
+    stated, silent = plan(network_path="gateway-endpoint"), plan()
+    assert stated.option("s3-standard").supply.limits == silent.option("s3-standard").supply.limits
+    assert stated.option("s3-standard").cost == silent.option("s3-standard").cost
+    assert warnings(stated) == warnings(silent)
+
+
+def test_what_passes_a_nat_gateway_is_charged_per_gib() -> None:
+    found = plan(network_path="nat")
+    transfer = found.option("s3-standard").cost.transfer
+    assert transfer is not None
+    # 100 h × 1.024 GB/s at 0.045 per GiB
+    assert transfer.value == pytest.approx(360_000 * 1.024e9 / GIB * 0.045)
+    filled_inside_aws = found.option("fsx-for-lustre").cost.transfer
+    assert filled_inside_aws is not None and filled_inside_aws.value == 0.0
+    assert "nat" in warnings(found)
+
+
+def test_a_nat_price_without_a_source_is_not_priced() -> None:
+    found = plan(network_path="nat", region="eu-west-1").option("s3-standard").cost
+    assert found.transfer is None and found.total is None and "transfer" in found.not_priced
+
+
+@pytest.mark.parametrize(
+    ("region", "encryption", "low", "allowed"),
+    [
+        ("us-east-1", "sse-kms", 50_000, 100_000),
+        ("us-east-2", "sse-kms", 10_000, 20_000),
+        ("eu-north-1", "sse-kms", 5_500, 10_000),
+        ("eu-north-1", "sse-kms-bucket-key", 5_500 / 0.03, 10_000 / 0.01),
+    ],
+)
+def test_kms_allows_as_many_requests_as_its_quota_in_the_region(
+    region: str, encryption: str, low: float, allowed: float
+) -> None:
+    found = kms_requests(workload(encryption=encryption), region, load())
+    assert found is not None
+    assert (found.low, found.value) == (pytest.approx(low), pytest.approx(allowed))
+
+
+def test_without_kms_nothing_is_asked_of_it() -> None:
+    assert kms_requests(workload(encryption="sse-s3"), "us-east-1", load()) is None
+    cost = plan(encryption="sse-s3").option("s3-standard").cost.kms
+    assert cost is not None and cost.value == 0.0
+
+
+def test_kms_binds_where_there_are_prefixes_enough() -> None:
+    asked = Quantity.exact(10_000.0, "requests/s")
+    given = supply("s3-standard", replace(PHOTOS, kms_requests=asked), load())
+    # 100 prefixes give 550,000 GET/s, KMS 10,000 × 100 KB = 1 GB/s
+    assert given.limited_by == "kms-requests"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(1e9)
+    # A directory bucket always uses a bucket key.
+    assert "kms-requests" not in supply("s3-express-one-zone", replace(PHOTOS, kms_requests=asked), load()).limits
+
+
+def test_each_part_of_a_checkpoint_asks_kms() -> None:
+    asked = Quantity.exact(1_000.0, "requests/s")
+    given = supply("s3-standard", replace(PHOTOS, writers=8000, kms_requests=asked), load())
+    assert given.write_bytes_per_s is not None and given.write_bytes_per_s.value == pytest.approx(1000 * 8 * 2**20)
+
+
+def test_each_get_is_a_request_to_kms_in_the_bill() -> None:
+    every, bucket_key = plan(encryption="sse-kms"), plan(encryption="sse-kms-bucket-key")
+    cost, less = every.option("s3-standard").cost.kms, bucket_key.option("s3-standard").cost.kms
+    # 100 h × 10,240 GET/s at 0.03 per 10,000
+    assert cost is not None and cost.value == pytest.approx(360_000 * 10_240 * 0.03 / 10_000)
+    assert less is not None and less.value == pytest.approx(cost.value / 100)
+    filled_once = every.option("fsx-for-lustre").cost.kms
+    assert filled_once is not None and filled_once.value == pytest.approx(1_000_000 * 0.03 / 10_000)
+    assert "kms-per-request" in warnings(every) and "kms-per-request" not in warnings(bucket_key)
+
+
+def test_the_verdict_carries_that_the_bucket_is_in_another_region() -> None:
+    found = plan(network_path="other-region", instances=8)
+    s3 = found.option("s3-standard")
+    assert s3.verdict != "works" and "other-region" in reasons(found, "s3-standard")
+    assert s3.cost.transfer is None and "transfer" in s3.cost.not_priced
+    assert "other-region" not in reasons(found, "fsx-for-lustre")
+    assert "path-other-region" in warnings(found)
+
+
+def test_an_unknown_way_is_said() -> None:
+    assert "path-unknown" in warnings(plan(network_path="unknown"))
+
+
+def test_workers_that_ask_for_more_than_a_prefix_gives() -> None:  # case 052
+    case = json.loads((CASES / "052" / "input.json").read_text())
+    expected = json.loads((CASES / "052" / "expected.json").read_text())
+    found = plan(
+        instances=case["workers"] // 8,
+        samples_per_second_per_accelerator=case["GET_per_s_each"],
+        prefixes=case["prefixes"],
+    )
+    over = next(reason for reason in found.option("s3-standard").reasons if reason.id == "over-request-limit")
+    assert over.parameters["requests"].value == expected["demand_GET_per_s"]
+    assert over.parameters["allowed"].value == case["limit_GET_per_s_per_prefix"]
+    assert round(over.parameters["factor"], 2) == expected["over_limit_factor"]
+    assert over.parameters["prefixes"] == 2
+    assert "over-request-limit" not in reasons(plan(prefixes=2), "s3-standard")
+
+
+def test_large_objects_over_the_limit_are_read_in_larger_ranges() -> None:
+    found = plan(dataset_bytes=1e15, objects=1_000_000, sample_bytes=1e9)
+    assert "parts-over-request-limit" in reasons(found, "s3-standard")
+
+
+def test_all_workers_begin_at_once() -> None:
+    # 1 GET/s on each of 8 accelerators, but 8 × 100 workers begin together: 800 / (30 ms + 100 KB / 90 MB/s)
+    few = {"instances": 1, "samples_per_second_per_accelerator": 1, "interface": "s3-api"}
+    found = plan(**few, workers_per_accelerator=100)
+    assert found.recommended == "s3-standard"
+    burst = next(warning for warning in found.warnings if warning.id == "start-burst").parameters
+    assert burst["requests"].value == pytest.approx(800 / (0.03 + 100_000 / 90e6))
+    assert burst["allowed"].value == 5500
+    assert "start-burst" not in warnings(plan(**few, workers_per_accelerator=10))
+
+
+@pytest.mark.parametrize(("instances", "too_many"), [(128, False), (129, True)])
+def test_a_file_system_takes_1024_efa_connections(instances: int, too_many: bool) -> None:
+    # 8 interfaces on each p5.48xlarge: 128 × 8 = 1,024
+    found = plan(instances=instances, dataset_bytes=1e14)  # 100 MB per sample: 2 GB/s each
+    assert found.option("fsx-for-lustre").supply.configuration["efa"] is True
+    assert ("efa-connections" in reasons(found, "fsx-for-lustre")) is too_many
+
+
+@pytest.mark.parametrize(
+    ("zone", "against"), [("use1-az4", False), ("use1-az1", True), ("us-east-1a", False), (None, False)]
+)
+def test_express_is_looked_for_in_the_zone_of_the_instances(zone: str | None, against: bool) -> None:
+    assert ("express-not-in-zone" in reasons(plan(zone=zone), "s3-express-one-zone")) is against
+
+
+def test_a_file_system_belongs_in_the_zone_of_the_instances() -> None:
+    found = plan(zone="us-east-1a", interface="posix")
+    assert found.recommended == "fsx-for-lustre"
+    told = next(warning for warning in found.warnings if warning.id == "fsx-zone").parameters
+    assert told["zone"] == "us-east-1a" and told["price"].value == 0.01
+    assert "fsx-zone" not in warnings(plan(interface="posix"))
