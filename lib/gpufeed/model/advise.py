@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint, limits, paths
+from gpufeed.model import checkpoint, epochs, limits, paths
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -60,6 +60,8 @@ def recommend(
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": scratch(reads, job),
     }
+    copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
+    placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     working = (placements["training_reads"], placements["checkpoints"])
     in_zone = {EXPRESS, FSX} & {option for placed in working for option in (placed.option, placed.backed_by)}
     return Recommendation(
@@ -72,11 +74,13 @@ def recommend(
         placements=placements,
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
+        copy_once=copy,
         warnings=(
             *first,
             *job.demand.warnings,
             *warnings,
             *limits.caveats(job.region, facts, placements.values()),
+            *epochs.caveats(fit[reads], job.passes, facts),
             *paths.caveats(
                 job.workload, job.load, job.region, job.demand, reads=fit[reads], facts=facts, in_zone=in_zone
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
@@ -29,6 +29,17 @@ class Run:
     operations: frozenset[str] = frozenset()
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
+
+    def read_less(self, share: Quantity) -> Run:
+        """The same run where only this share of its reads reaches the storage."""
+        if share.low >= 1.0:
+            return self
+        read, requests = self.read_bytes, self.requests
+        return replace(
+            self,
+            read_bytes=None if read is None else (read * share).named(read.unit),
+            requests=None if requests is None else (requests * share).named(requests.unit),
+        )
 
 
 def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuration: Configuration | None) -> Cost:
@@ -171,6 +182,8 @@ def _s3_files(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
 
 def _way_to_s3(option: str, run: Run, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
     """(transfer, KMS): what the way to the bucket and the keys of its encryption cost.  Saving is not counted."""
+    if run.network_path not in ("nat", "other-region") and run.kms_calls is None:
+        return _NOTHING_MORE, _NOTHING_MORE
     by_instances, out_of_bucket, requests = _read_from_s3(option, run, facts)
     transfer: Quantity | None = _NOTHING_MORE
     if run.network_path in ("nat", "other-region"):

@@ -43,14 +43,14 @@ def sized(workload: Workload, facts: Facts, profile: PrefixProfile | None = None
     return Sized(need, job.region, currency_of(job.region, facts), fsx.configurations(need, job.region, facts))
 
 
-def need_of(job: Job) -> Need:
+def need_of(job: Job, share: float = 1.0) -> Need:
     """What a file system has to hold and to move for this job.
 
     It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
-    data.
+    data.  ``share`` is that of the training reads which reach it: the memory of the instances may serve the others.
     """
     asked, load, facts = job.demand, job.load, job.facts
-    read = max(_value(asked.read_bytes_per_s), _value(asked.restore_bytes_per_s))
+    read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s))
     write = _value(asked.checkpoint_write_bytes_per_s)
     fast = max(read, write) > facts.options[FSX].known("efa_above").value
     opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
@@ -60,7 +60,7 @@ def need_of(job: Job) -> Need:
         holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
         read_bytes_per_s=read,
         write_bytes_per_s=write,
-        opens_per_s=_value(opens),
+        opens_per_s=_value(opens) * share,
         efa=load.efa_network is not None and fast,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),

@@ -6,6 +6,8 @@ weakest basis run through.
 
 from __future__ import annotations
 
+import math
+
 from gpufeed.facts.quantity import Quantity, least
 
 
@@ -73,6 +75,31 @@ def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity
 def fed(supply: Quantity, demand: Quantity) -> Quantity:
     """The share of steady-state reads delivered at full GPU speed, 0–1: min(1, supply / demand)."""
     return least(supply / demand, Quantity(1.0, 1.0, 1.0)).named("share")
+
+
+def share_asked_again(nodes: int, later_epochs: float) -> float:
+    """Mean share of reads that the epochs after the first still ask of storage, while each node's cache fills.
+
+    Parameters: nodes N, epochs after the first m.
+    Assumption: each node reads another random 1/N of the data in each epoch and keeps it.
+    Equation: 1/m × Σ (1 − 1/N)^k for k = 1 … m = (N − 1) × (1 − (1 − 1/N)^m) / m.
+    """
+    return float((nodes - 1) * (1.0 - (1.0 - 1.0 / nodes) ** later_epochs) / later_epochs)
+
+
+def slowdown_as_caches_fill(load: float, nodes: int, later_epochs: float) -> float:
+    """How much longer the epochs after the first take than at full GPU speed, on the mean.
+
+    Parameters: load = demand / supply of the storage, nodes N, epochs after the first m.
+    Equation: 1/m × Σ max(1, load × (1 − 1/N)^k) for k = 1 … m; the first ``slow`` terms are above 1.
+    """
+    if load <= 1.0 or nodes <= 1:
+        return 1.0
+    if math.isinf(load):
+        return load
+    kept = 1.0 - 1.0 / nodes
+    slow = min(later_epochs, math.floor(math.log(load) / -math.log(kept)))
+    return float((load * (nodes - 1) * (1.0 - kept**slow) + later_epochs - slow) / later_epochs)
 
 
 def idle_hours(run_hours: float, fed_share: Quantity) -> Quantity:

@@ -8,6 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
+from gpufeed.model.epochs import Passes, hours_of, passes_of
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand
@@ -29,6 +30,7 @@ class Job:
     load: Load  # training reads
     bulk: Load  # checkpoints: large parts, all ranks at once
     run: Run
+    passes: Passes
 
 
 def currency_of(region: str, facts: Facts) -> str:
@@ -65,8 +67,13 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         kms_requests=kms_requests(workload, region, facts),
     )
     bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=load.writers)
-    run = _run(workload, asked, facts, region=region, profile=profile, warnings=warnings)
-    return Job(workload, facts, region, asked, load, bulk, run), warnings
+    dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
+    passes = passes_of(workload, dataset, facts)
+    hours = _hours(workload, asked, passes, facts, warnings)
+    run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
+    if run.gpu_hour_price is None:
+        warnings.append(Caveat("gpu-not-priced", {"region": region}))
+    return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
 
 
 def _network(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
@@ -84,6 +91,27 @@ def _network(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantit
     )
 
 
+def _hours(workload: Workload, asked: Demand, passes: Passes, facts: Facts, warnings: list[Caveat]) -> float:
+    """Length of the run: as stated, else of the stated epochs at full GPU speed, else the default.
+
+    Hours and epochs that contradict each other by more than the demand's range are told; hours then decide what is
+    paid for by the hour, epochs what is read.
+    """
+    of_epochs = hours_of(passes, asked)
+    known = passes.bytes.basis != "assumed"
+    if workload.run_hours is not None:
+        if of_epochs is not None and known and not of_epochs.low <= workload.run_hours <= of_epochs.high:
+            found = {"hours": workload.run_hours, "epochs": workload.epochs, "of_epochs": of_epochs}
+            warnings.append(Caveat("epochs-against-hours", found))
+        return workload.run_hours
+    if of_epochs is not None and known:
+        warnings.append(Caveat("run-hours-of-epochs", {"of_epochs": of_epochs, "epochs": workload.epochs}))
+        return of_epochs.value
+    hours = facts.model.known("run_hours").value / 3600.0
+    warnings.append(Caveat("default-run-hours", {"hours": hours}))
+    return hours
+
+
 def _run(
     workload: Workload,
     asked: Demand,
@@ -91,25 +119,24 @@ def _run(
     *,
     region: str,
     profile: PrefixProfile | None,
-    warnings: list[Caveat],
+    passes: Passes,
+    hours: float,
+    dataset: Quantity,
 ) -> Run:
-    hours = workload.run_hours
-    if hours is None:
-        default = facts.model.known("run_hours")
-        hours = default.value / 3600.0
-        warnings.append(Caveat("default-run-hours", {"hours": hours}))
-    dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     object_bytes = asked.object_bytes or facts.model.known("part_bytes")
     objects = workload.objects or max(1.0, dataset.value / object_bytes.value)
     if profile is not None and profile.objects:
         objects = profile.objects
     seconds = hours * 3600.0
+    read = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds
+    requests = None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds
+    if passes.epochs is not None:
+        read = (passes.bytes * passes.epochs).named("bytes")
+        requests = None if asked.request_bytes is None else (read / asked.request_bytes.middle()).named("requests")
     price = None
     if workload.instance_type is not None:
         each = facts.instance_price(workload.instance_type, region)
         price = None if each is None else (each * workload.instances).named("per hour")
-    if price is None:
-        warnings.append(Caveat("gpu-not-priced", {"region": region}))
     return Run(
         region=region,
         currency=currency_of(region, facts),
@@ -117,8 +144,8 @@ def _run(
         dataset_bytes=dataset,
         objects=objects,
         object_bytes=object_bytes,
-        read_bytes=None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds,
-        requests=None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds,
+        read_bytes=read,
+        requests=requests,
         gpu_hour_price=price,
         operations=frozenset(workload.file_operations),
         network_path=workload.network_path,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint, formulas, fsx, limits, paths
+from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, paths
 from gpufeed.model.cost import cost
 from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
@@ -20,7 +21,19 @@ from gpufeed.model.supply import calibrated, mountpoint_backing, served_by, smal
 
 def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
     """Supply, how fed, stall and cost of one option; what it is worth against the others comes later."""
-    configuration = _configuration(job) if option == FSX else None
+    if option != FSX:
+        return _judged(option, job, measurement, None)
+    answers = [
+        _judged(FSX, job, measurement, _configuration(job, share)) for share in epochs.shares_to_size_for(job.passes)
+    ]
+    return min(
+        answers, key=lambda answer: math.inf if answer.cost.beyond_base is None else answer.cost.beyond_base.value
+    )
+
+
+def _judged(
+    option: str, job: Job, measurement: Measurement | None, configuration: fsx.Configuration | None
+) -> OptionAnswer:
     if option == FSX and configuration is None:
         given = Supply(option, {}, None, None, None)
         restore = None
@@ -28,23 +41,35 @@ def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswe
         given = supply(option, job.load, job.facts, configuration)
         restore = supply(option, job.bulk, job.facts, configuration).read_bytes_per_s
     given = _measured_supply(given, job, measurement)
-    fed = None
+    own = None
     if given.read_bytes_per_s is not None and job.demand.read_bytes_per_s is not None:
-        fed = formulas.fed(given.read_bytes_per_s, job.demand.read_bytes_per_s)
+        own = formulas.fed(given.read_bytes_per_s, job.demand.read_bytes_per_s)
+    later = epochs.later_epochs(given, own, job.demand, job.passes, job.facts)
+    fed = epochs.fed_over_run(own, later, job.passes)
+    # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
+    own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
+    run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
     return OptionAnswer(
         option=option,
         verdict="works",
         reasons=(),
         supply=given,
-        fed=fed,
+        fed=own if later is None else later.fed,
         stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
-        cost=cost(option, job.run, fed, job.facts, configuration),
+        cost=cost(option, run, fed, job.facts, configuration),
+        first_epoch=epochs.first_epoch(
+            given, own, job.demand, job.passes, job.load, facts=job.facts, configuration=configuration
+        ),
+        later_epochs=later,
     )
 
 
-def _configuration(job: Job) -> fsx.Configuration | None:
-    """The cheapest file system that holds the data and meets the demand; None where the region has none."""
-    return fsx.cheapest(need_of(job), job.region, job.facts)
+def _configuration(job: Job, share: float) -> fsx.Configuration | None:
+    """The cheapest file system that holds the data and serves this share of the reads; None where the region has none.
+
+    The first epoch is no reason for a faster one: it is brought in before.
+    """
+    return fsx.cheapest(need_of(job, share), job.region, job.facts)
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:

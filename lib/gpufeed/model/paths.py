@@ -50,9 +50,9 @@ def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | Non
     Equation: factor = GET/s asked / (prefixes × GET/s per prefix).  References: s3-performance.
     """
     asked, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
-    allowed = (each * load.prefixes).named("requests/s")
-    if asked is None or asked.value <= allowed.value:
+    if asked is None or asked.value <= each.value * load.prefixes:
         return None
+    allowed = (each * load.prefixes).named("requests/s")
     found = {
         "requests": asked,
         "allowed": allowed,

@@ -94,6 +94,36 @@ class CheckpointStall:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstEpoch:
+    """The first pass over the data, when nothing is near yet.  All None where the option gives nothing."""
+
+    fed: Quantity | None
+    seconds: Quantity | None
+    read_bytes_per_s: Quantity | None
+    limited_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaterEpochs:
+    """The passes after the first: how fed, what serves most of them in the end, and what they ask of the option."""
+
+    fed: Quantity | None
+    served_by: str  # "host-memory", or the option
+    asked_again: Quantity  # mean share of reads that still goes to the option, 0–1
+
+
+@dataclass(frozen=True, slots=True)
+class CopyOnce:
+    """All the data copied to the drives of each node before the job begins.  Sizes in bytes."""
+
+    bytes_per_node: Quantity
+    capacity: Quantity | None  # of the drives of one node
+    fits: bool | None
+    seconds: Quantity | None  # out of S3; the drives may take longer
+    fed_at_least: Quantity | None  # from the random reads that are published; the drives' own rate is unknown
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Cost of one option for the run, in ``currency``.  A part that could not be priced is None and named.
 
@@ -122,9 +152,11 @@ class OptionAnswer:
     verdict: str  # "recommended" | "works" | "works-but" | "ruled-out"
     reasons: tuple[Reason, ...]
     supply: Supply
-    fed: Quantity | None
+    fed: Quantity | None  # steady state: of the later epochs, where there are any
     stall: CheckpointStall
     cost: Cost
+    first_epoch: FirstEpoch
+    later_epochs: LaterEpochs | None  # None: there is one epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +209,7 @@ class Recommendation:
     placements: Mapping[str, Placement]
     fed: Quantity | None  # of the recommended option for training reads
     gpu_hour_price: Quantity | None  # of the whole cluster
+    copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it
     warnings: tuple[Caveat, ...] = ()
 
     @property

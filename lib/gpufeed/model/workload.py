@@ -112,6 +112,9 @@ class Workload:
         total, active = checked.get("model_parameters"), checked.get("active_parameters")
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
+        dataset, working_set = checked.get("dataset_bytes"), checked.get("working_set_bytes")
+        if dataset is not None and working_set is not None and working_set > dataset:
+            raise InputError("workload.more-read-than-there-is", read=f"{working_set:g}", all=f"{dataset:g}")
         return cls(**checked)
 
     def to_mapping(self) -> dict[str, Any]:

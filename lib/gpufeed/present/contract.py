@@ -13,14 +13,17 @@ from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Configuration, Need
 from gpufeed.model.recommendation import (
     CheckpointStall,
+    CopyOnce,
     Cost,
     Demand,
     FlipPoint,
+    LaterEpochs,
     OptionAnswer,
     Placement,
     Reason,
     Recommendation,
 )
+from gpufeed.model.rules import NVME
 from gpufeed.model.small_files import OptionVerdict, SmallFiles
 from gpufeed.present import words
 
@@ -51,6 +54,7 @@ def recommendation(
         },
         "placements": {role: _placement(placed) for role, placed in plan.placements.items()},
         "options": [_option(answer) for answer in plan.options],
+        "copy_once": _copy_once(plan.copy_once),
         "demand": _demand(plan.demand),
         "gpu_hour_price": ranged(plan.gpu_hour_price),
         "flip_points": [_flip(point) for point in flip_points],
@@ -109,6 +113,33 @@ def _option(answer: OptionAnswer) -> dict[str, Any]:
         "fed": ranged(answer.fed),
         "checkpoint_stall": _stall(answer.stall),
         "cost": _cost(answer.cost),
+        "first_epoch": {
+            "fed": ranged(answer.first_epoch.fed),
+            "seconds": ranged(answer.first_epoch.seconds),
+            "read_bytes_per_s": ranged(answer.first_epoch.read_bytes_per_s),
+            "limited_by": words.limit(answer.first_epoch.limited_by),
+            "limited_by_id": answer.first_epoch.limited_by,
+        },
+        "later_epochs": _later(answer.later_epochs),
+    }
+
+
+def _later(later: LaterEpochs | None) -> dict[str, Any] | None:
+    if later is None:
+        return None
+    return {"fed": ranged(later.fed), "served_by": later.served_by, "asked_again": ranged(later.asked_again)}
+
+
+def _copy_once(copy: CopyOnce | None) -> dict[str, Any] | None:
+    if copy is None:
+        return None
+    return {
+        "option": NVME,
+        "bytes_per_node": ranged(copy.bytes_per_node),
+        "capacity": ranged(copy.capacity),
+        "fits": copy.fits,
+        "seconds": ranged(copy.seconds),
+        "fed_at_least": ranged(copy.fed_at_least),
     }
 
 

@@ -12,7 +12,15 @@ from gpufeed.model.flip import Sensitivity, Trait
 from gpufeed.model.fsx import Configuration
 from gpufeed.model.measurement import Measurement, concurrency_needed, gpus_fed
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Cost, Demand, FlipPoint, OptionAnswer, Placement, Recommendation
+from gpufeed.model.recommendation import (
+    Cost,
+    Demand,
+    FlipPoint,
+    LaterEpochs,
+    OptionAnswer,
+    Placement,
+    Recommendation,
+)
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.model.tally import Tally
 from gpufeed.observe.scan import ScanResult
@@ -93,6 +101,29 @@ def options(recommendation: Recommendation) -> pd.DataFrame:
             for answer in recommendation.options
         ),
     )
+
+
+def epochs(recommendation: Recommendation) -> pd.DataFrame:
+    """The first pass over the data on each system, apart from the later ones and what serves those."""
+    return table(
+        ("option", "first-epoch-time", "first-epoch-fed", "first-epoch-limit", "later-epochs-fed", "later-epochs-from"),
+        (
+            (
+                words.option(answer.option),
+                words.quantity(answer.first_epoch.seconds),
+                words.quantity(answer.first_epoch.fed),
+                words.limit(answer.first_epoch.limited_by),
+                *_later(answer.later_epochs),
+            )
+            for answer in recommendation.options
+        ),
+    )
+
+
+def _later(later: LaterEpochs | None) -> tuple[str, str]:
+    if later is None:
+        return "–", text("epochs.only-one")
+    return words.quantity(later.fed), words.option(later.served_by)
 
 
 def checkpoints(recommendation: Recommendation) -> pd.DataFrame:

@@ -1,0 +1,263 @@
+"""Passes over the data: the first, which brings it in, and the later ones, which may find it near the GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity, least
+from gpufeed.model import formulas
+from gpufeed.model.fsx import GIB, Configuration
+from gpufeed.model.recommendation import (
+    Caveat,
+    CopyOnce,
+    Demand,
+    FirstEpoch,
+    LaterEpochs,
+    OptionAnswer,
+    Placement,
+    Reason,
+    Supply,
+)
+from gpufeed.model.rules import FSX, S3, S3_FILES
+from gpufeed.model.supply import Load, served_by, supply
+from gpufeed.model.workload import Workload
+
+HOST_MEMORY = "host-memory"
+#: Block size at which AWS states the random reads/s of instance drives [bytes].
+DRIVE_BLOCK = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """How often a run reads what, and what one node can keep of it.  Sizes in bytes, None: not known.
+
+    Assumption: the sampler shuffles over the whole, so each node reads another random share in each epoch, and over a
+    run everything.
+    """
+
+    bytes: Quantity  # one epoch: the working set, else the data set
+    epochs: float | None  # as stated; without it nothing is taken to be read again
+    nodes: int
+    page_cache: Quantity | None  # of the memory of one node
+    drives: Quantity | None  # NVMe of one node
+    drive_reads: Quantity | None  # random reads/s of one node's drives
+
+    @property
+    def later(self) -> float:
+        """Epochs after the first; at least one, where there are any."""
+        return 0.0 if self.epochs is None or self.epochs <= 1 else max(self.epochs - 1.0, 1.0)
+
+
+def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
+    """Memory as stated, else as published for the instance type; of it, what programs leave free is assumed."""
+    instance = facts.instances[workload.instance_type] if workload.instance_type else None
+    memory = drives = reads = None
+    if instance is not None:
+        memory, reads = instance.quantity("host_memory"), instance.quantity("nvme_read_iops")
+        count, size = instance.quantity("nvme_drives"), instance.quantity("nvme_drive_size")
+        drives = None if count is None or size is None else (size * count.value).named("bytes")
+    if workload.host_memory_bytes is not None:
+        memory = Quantity.exact(workload.host_memory_bytes, "bytes")
+    cache = None if memory is None else (memory * facts.model.known("page_cache_share")).named("bytes")
+    working_set = workload.working_set_bytes
+    read = dataset if working_set is None else Quantity.exact(working_set, "bytes")
+    return Passes(read, workload.epochs, workload.instances, cache, drives, reads)
+
+
+def first_epoch(
+    given: Supply,
+    own: Quantity | None,
+    demand: Demand,
+    passes: Passes,
+    load: Load,
+    *,
+    facts: Facts,
+    configuration: Configuration | None,
+) -> FirstEpoch:
+    """The pass that finds nothing near: an option that is filled from S3 as it is read gives no more than that.
+
+    ``own`` is how fed the option keeps the GPUs by itself.  Equation: seconds = bytes / (demand × fed).
+    """
+    rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
+    if rate is None:
+        return FirstEpoch(None, None, None, None)
+    asked = demand.read_bytes_per_s
+    brought_in = _brought_in(given.option, load, facts, configuration)
+    if brought_in is not None:
+        if brought_in.value < rate.value:
+            limited_by = "hydrate" if given.option == FSX else "import"
+        rate = least(rate, brought_in).named("bytes/s")
+        fed = None if asked is None else formulas.fed(rate, asked)
+    seconds = passes.bytes / (rate if asked is None else least(rate, asked))
+    return FirstEpoch(fed, seconds.named("seconds"), rate, limited_by)
+
+
+def _brought_in(option: str, load: Load, facts: Facts, configuration: Configuration | None) -> Quantity | None:
+    """bytes/s from S3 into an option that is filled while it is read; None for what is read where it lies."""
+    chosen = facts.options[option]
+    if option == S3_FILES and served_by(option, load, facts) == S3_FILES:
+        by_objects = chosen.known("import_rate") * load.object_bytes.value
+        return least(by_objects, chosen.known("import_throughput")).named("bytes/s")
+    if option != FSX or configuration is None:
+        return None
+    s3 = facts.options[S3]
+    seconds = formulas.request_seconds(
+        load.request_bytes.middle(), s3.known("first_byte_latency"), s3.known("per_request_read")
+    )
+    return least(
+        _hydrate(load, configuration, facts),
+        configuration.write_bytes_per_s,
+        # Lazy loading: each read waits for its own object.
+        formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
+    )
+
+
+def _hydrate(load: Load, configuration: Configuration, facts: Facts) -> Quantity:
+    """bytes/s from S3 into FSx for Lustre: assumed from one user's run, since AWS publishes none.
+
+    Assumption: it may be the same for every file system, or grow with its capacity; the range spans both.
+    References: fsx-hsm-restore-report.
+    """
+    chosen = facts.options[FSX]
+    seen = least(chosen.known("hydrate_throughput"), chosen.known("hydrate_rate") * load.object_bytes.value)
+    scale = configuration.capacity_gib * GIB / chosen.known("hydrate_capacity").value
+    low, high = seen.low * min(1.0, scale), seen.high * max(1.0, scale)
+    return Quantity(low, seen.value, high, "bytes/s", seen.basis, seen.sources)
+
+
+def later_epochs(
+    given: Supply, own: Quantity | None, demand: Demand, passes: Passes, facts: Facts
+) -> LaterEpochs | None:
+    """The passes after the first: what is asked of the option again, and how fed the GPUs are; None with one epoch.
+
+    ``own`` is how fed the option keeps the GPUs by itself.
+
+    Equation: a node of N has seen the share 1 − (1 − 1/N)^k of everything after k epochs, so epoch k + 1 asks the
+    option for (1 − 1/N)^k of its reads; with one node for nothing.
+    Assumption: what has been read stays in memory where all of it fits, and nothing is found again where it does not;
+    memory itself is never the limit.
+    """
+    if passes.epochs is not None and not passes.later:
+        return None
+    sure, likely, possible = _fits(passes) if facts.options[given.option].get_value("page_cache") else (False,) * 3
+    if not possible:
+        return LaterEpochs(own, given.option, Quantity.exact(1.0, "share"))
+    assert passes.page_cache is not None  # noqa: S101 - it fits
+    again = formulas.share_asked_again(passes.nodes, passes.later)
+    basis, sources = passes.page_cache.basis, passes.page_cache.sources
+    still = Quantity(again, again if likely else 1.0, again if sure else 1.0, "share", basis, sources)
+    fed, asked, rate = None, demand.read_bytes_per_s, given.read_bytes_per_s
+    if asked is not None and rate is not None:
+        load = asked / rate
+        low, value, high = (
+            1.0 / formulas.slowdown_as_caches_fill(ratio, passes.nodes, passes.later) if fits else min(1.0, 1.0 / ratio)
+            for ratio, fits in ((load.high, sure), (load.value, likely), (load.low, possible))
+        )
+        fed = Quantity(low, value, high, "share", basis, load.sources | sources)
+    return LaterEpochs(fed, HOST_MEMORY if likely else given.option, still)
+
+
+def _fits(passes: Passes) -> tuple[bool, bool, bool]:
+    """Whether one epoch's data fits in the memory of each node: for sure, in the middle case, at best."""
+    cache, data = passes.page_cache, passes.bytes
+    if cache is None or not passes.later:
+        return False, False, False
+    return data.high <= cache.low, data.value <= cache.value, data.low <= cache.high
+
+
+def shares_to_size_for(passes: Passes) -> tuple[float, ...]:
+    """Shares of the reads worth sizing a file system for: all, or where memory surely holds an epoch the second's."""
+    sure, _, _ = _fits(passes)
+    return (1.0, 1.0 - 1.0 / passes.nodes) if sure else (1.0,)
+
+
+def fed_over_run(own: Quantity | None, later: LaterEpochs | None, passes: Passes) -> Quantity | None:
+    """How fed the GPUs are over all epochs: E / (1/first + (E − 1)/later), where caches change anything.
+
+    The first epoch counts as the option itself gives it: what must be brought in is to be brought in before.
+    """
+    if own is None or later is None or later.fed is None or later.asked_again.low >= 1.0 or passes.epochs is None:
+        return own
+    epochs = passes.epochs
+
+    def mean(first: float, after: float) -> float:
+        return epochs / (1.0 / first + (epochs - 1.0) / after) if first and after else 0.0
+
+    low, value, high = (mean(*pair) for pair in zip(own[:3], later.fed[:3], strict=True))
+    return Quantity(low, value, high, "share", later.fed.basis, later.fed.sources | own.sources)
+
+
+def share_read(later: LaterEpochs | None, passes: Passes) -> Quantity:
+    """What of the run's reads the option itself serves: (1 + (E − 1) × share asked again) / E."""
+    if later is None or passes.epochs is None or later.asked_again.low >= 1.0:
+        return Quantity.exact(1.0, "share")
+    return ((later.asked_again * (passes.epochs - 1.0) + 1.0) / passes.epochs).named("share")
+
+
+def copied_once(
+    demand: Demand, passes: Passes, load: Load, read_bytes: Quantity | None, facts: Facts
+) -> CopyOnce | None:
+    """Each node copies all the data from S3 to its own drives before the job begins, and reads it there ever after.
+
+    None where that is not worth it: one epoch, more to copy than the run reads from S3 anyway (``read_bytes``), drives
+    that are too small, or a data set whose size nobody stated.
+
+    Equation: seconds = nodes × bytes / what S3 gives to as many parts as a checkpoint has under way.
+    Assumption: the drives take it as fast; how fast they write and stream is not published, so probe them.  What they
+    read is at least their random reads/s × 4,096 bytes.  References: ec2-instance-specifications.
+    """
+    data, drives = passes.bytes, passes.drives
+    one_epoch = passes.epochs is not None and not passes.later
+    too_much = read_bytes is not None and data.value * passes.nodes > read_bytes.value
+    if data.basis == "assumed" or one_epoch or too_much or (drives is not None and data.value > drives.value):
+        return None
+    from_s3 = supply(S3, replace(load, in_flight=load.writers), facts).read_bytes_per_s
+    seconds = None if from_s3 is None else (data * passes.nodes / from_s3).named("seconds")
+    fed = None
+    if passes.drive_reads is not None and demand.read_bytes_per_s is not None:
+        fed = formulas.fed(passes.drive_reads * (DRIVE_BLOCK * passes.nodes), demand.read_bytes_per_s)
+    return CopyOnce(data, drives, None if drives is None else True, seconds, fed)
+
+
+def explained(reads: Placement, answer: OptionAnswer, copy: CopyOnce | None) -> Placement:
+    """The placement of the training reads with what to do about the first epoch, and the copy that may replace it."""
+    more, first = [], answer.first_epoch
+    full_at_once = first.fed is not None and first.fed.low >= 1.0
+    if first.limited_by in ("hydrate", "import") and not full_at_once:
+        found = {"bytes_per_s": first.read_bytes_per_s, "seconds": first.seconds}
+        more.append(Reason(f"first-epoch-{first.limited_by}", found))
+    if copy is not None and reads.option != FSX:
+        copied: dict[str, Any] = {"bytes": copy.bytes_per_node, "capacity": copy.capacity, "seconds": copy.seconds}
+        if copy.fits and copy.fed_at_least is not None:
+            copied["fed"] = copy.fed_at_least
+            more.append(Reason("copy-once", copied, "ec2-instance-specifications"))
+        else:
+            more.append(Reason("copy-once-if-it-fits", copied))
+    return replace(reads, reasons=(*reads.reasons, *more))
+
+
+def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Caveat]:
+    """What the later epochs of the chosen option rest on; nothing where all data is read once."""
+    later = answer.later_epochs
+    if not passes.later or later is None or not facts.options[answer.option].get_value("page_cache"):
+        return
+    if passes.page_cache is None:
+        yield Caveat("host-memory-unknown")
+        return
+    found = {"bytes": passes.bytes, "cache": passes.page_cache}
+    if later.asked_again.low >= 1.0:
+        yield Caveat("not-in-host-memory", found)
+    else:
+        alone = passes.nodes == 1
+        yield Caveat("in-host-memory-alone" if alone else "in-host-memory", found | {"asked_again": later.asked_again})
+
+
+def hours_of(passes: Passes, demand: Demand) -> Quantity | None:
+    """Length of a run of the stated epochs at full GPU speed [hours]; None where it cannot be known."""
+    asked = demand.read_bytes_per_s
+    if passes.epochs is None or asked is None:
+        return None
+    return (passes.bytes * passes.epochs / asked / 3600.0).named("hours")
