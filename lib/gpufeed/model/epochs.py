@@ -83,7 +83,7 @@ def first_epoch(
     """
     rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
     if rate is None:
-        return FirstEpoch(None, None, None, None)
+        return FirstEpoch()
     asked = demand.read_bytes_per_s
     brought_in = _brought_in(given.option, load, facts, configuration)
     if brought_in is not None:

@@ -97,10 +97,10 @@ class CheckpointStall:
 class FirstEpoch:
     """The first pass over the data, when nothing is near yet.  All None where the option gives nothing."""
 
-    fed: Quantity | None
-    seconds: Quantity | None
-    read_bytes_per_s: Quantity | None
-    limited_by: str | None
+    fed: Quantity | None = None
+    seconds: Quantity | None = None
+    read_bytes_per_s: Quantity | None = None
+    limited_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ class OptionAnswer:
     fed: Quantity | None  # steady state: of the later epochs, where there are any
     stall: CheckpointStall
     cost: Cost
-    first_epoch: FirstEpoch
-    later_epochs: LaterEpochs | None  # None: there is one epoch
+    first_epoch: FirstEpoch = FirstEpoch()
+    later_epochs: LaterEpochs | None = None  # None: there is one epoch
 
 
 @dataclass(frozen=True, slots=True)

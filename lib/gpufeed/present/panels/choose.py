@@ -109,6 +109,7 @@ class ChoosePanel(Panel):
             page.paragraph(verdict(recommendation)),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
+            page.listed(training_reads(recommendation)),
         )
         self._details.value = page.block(
             page.heading(text("panel.rules")),
@@ -192,6 +193,11 @@ def rule_sentences(recommendation: Recommendation) -> list[str]:
     return fired + [words.gap(gap) for gap in rule.gaps]
 
 
+def training_reads(recommendation: Recommendation) -> list[str]:
+    """Why the training reads go where they go, and what to do about their first epoch."""
+    return [words.reason(reason) for reason in recommendation.placements["training_reads"].reasons]
+
+
 def warnings(recommendation: Recommendation) -> list[str]:
     return [words.warning(warning) for warning in recommendation.warnings]
 
@@ -205,6 +211,7 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (headline(recommendation), verdict(recommendation)),
             (text("panel.rules"), rule_sentences(recommendation)),
             (text("panel.placements"), tables.placements(recommendation)),
+            ("", training_reads(recommendation)),
             (text("panel.options"), tables.options(recommendation)),
             (text("panel.epochs"), tables.epochs(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
