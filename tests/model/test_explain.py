@@ -62,6 +62,18 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "file_operations": ["rename"],
         "checkpoint_bytes": 1e9,
     },
+    "read-again": {
+        "task": "pretraining",
+        "instances": 8,
+        "instance_type": "p5.48xlarge",
+        "preset": "image-classification",
+        "dataset_bytes": 1.4e11,
+        "objects": 1_280_000,
+        "epochs": 10,
+        "network_path": "nat",
+        "encryption": "sse-kms",
+        "region": "us-east-1",
+    },
 }
 
 
