@@ -204,7 +204,7 @@ def toml() -> str:
         "# Shares of an accelerator's peak that training reaches, by training stack, accelerator family and precision.",
         "# Written by tests/published/fit_utilisation.py from tests/published/measurements.csv; do not edit by hand.",
         "#   share_in_weights    of the peak at this precision, in the products of the weights",
-        "#   share_in_attention  of the bf16 peak, in those of attention (12 × layers × width × sequence FLOPs per token)",
+        "#   share_in_attention  of the bf16 peak, in attention: 12 × layers × width × sequence FLOPs per token",
         "#   size_of_runs        parameters at which the shares hold; low and high: the sizes of the runs",
         "#   fall_with_size      both are × (size of runs / parameters) ^ this, within the sizes of the runs",
         "#   runs                how many published runs of this precision they were fitted on",
