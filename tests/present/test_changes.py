@@ -37,7 +37,7 @@ def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixt
     kept.write_text(json.dumps(document), encoding="utf-8")
     assert main(["recheck", str(kept)]) == 0
     said = capsys.readouterr().out.splitlines()
-    latency = "50 ms (9–200 ms) [published, 2025-01-01] → 30 ms (9–200 ms) [published, undated]"
+    latency = "50 ms (9–30 ms) [published, 2025-01-01] → 30 ms (9–30 ms) [published, undated]"
     assert said[1:] == [
         "The answer has changed.",
         "Answer (1):",
