@@ -12,7 +12,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckpointsPanel",
     "ChoosePanel",
+    "Export",
     "GpufeedError",
     "InputError",
     "InspectPanel",
@@ -25,9 +27,11 @@ __all__ = [
     "Workload",
     "__version__",
     "charts",
+    "checkpoint_plan",
     "connect",
     "example",
     "flip_points",
+    "judge_save",
     "keep_study",
     "load",
     "open_study",
@@ -43,7 +47,9 @@ __all__ = [
 
 # Name → the module that defines it; lazy because pandas, altair, boto3 and ipywidgets take seconds to import.
 _WHERE = {
+    "CheckpointsPanel": "gpufeed.present.panels",
     "ChoosePanel": "gpufeed.present.panels",
+    "Export": "gpufeed.model.release",
     "GpufeedError": "gpufeed.facts.errors",
     "InputError": "gpufeed.facts.errors",
     "InspectPanel": "gpufeed.present.panels",
@@ -55,9 +61,11 @@ _WHERE = {
     "Study": "gpufeed.model.study",
     "Workload": "gpufeed.model.workload",
     "charts": "gpufeed.present",
+    "checkpoint_plan": "gpufeed.model.checkpoint_plan",
     "connect": "gpufeed.notebook",
     "example": "gpufeed.notebook",
     "flip_points": "gpufeed.model.flip",
+    "judge_save": "gpufeed.model.observed_save",
     "keep_study": "gpufeed.notebook",
     "load": "gpufeed.facts",
     "open_study": "gpufeed.notebook",

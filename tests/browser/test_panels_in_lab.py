@@ -127,7 +127,27 @@ def test_measure_probes_stops_saves_and_loads(lab: Lab, open_notebook: OpenNoteb
     looked_at(notebook, output, "measure")
 
 
-def test_the_studio_holds_all_three_under_one_headline(lab: Lab, open_notebook: OpenNotebook) -> None:
+def test_checkpoints_answer_a_moved_widget_and_judge_a_watched_save(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, "CheckpointsPanel(study)", "checkpoints")
+    expect(output).to_contain_text("The size of a checkpoint is not known")
+    enter(output, "Model parameters (billions)", "70")
+    expect(output).to_contain_text("One checkpoint is 980 GB.")
+    expect(output.locator("img")).to_have_count(3)
+    field(output, "Checkpoint mode").select_option("async")
+    expect(output).to_contain_text("Asynchronous, after every 30 min of training")
+    enter(output, "Ranks that save", "65")
+    expect(output.get_by_role("alert")).to_contain_text("65 ranks cannot save: there are 64 accelerators.")
+    enter(output, "Ranks that save", "")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    enter(output, "Seconds it took", "1200")
+    expect(output).to_contain_text("how many bytes were saved?")
+    enter(output, "Its size (GB)", "13")
+    expect(output).to_contain_text("One stream to S3 brings about that much")
+    field(output, "Task").scroll_into_view_if_needed()
+    looked_at(notebook, output, "checkpoints")
+
+
+def test_the_studio_holds_all_four_under_one_headline(lab: Lab, open_notebook: OpenNotebook) -> None:
     notebook, output = panel_of(lab, open_notebook, f"StudioPanel(study, {PLACE})", "studio")
     headline = output.locator(".headline").first
     expect(headline).to_have_text(re.compile(r"GPUs fed: \d"))
@@ -141,6 +161,8 @@ def test_the_studio_holds_all_three_under_one_headline(lab: Lab, open_notebook: 
     enter(output, "Seconds per step", "0.5")
     output.get_by_role("button", name="Probe").click()
     expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
+    output.get_by_role("tab", name="Checkpoints").click()
+    expect(output).to_contain_text("How often this job fails")
     output.get_by_role("tab", name="Choose").click()
     expect(output).to_contain_text("A measurement is shown only")
     looked_at(notebook, output, "studio")

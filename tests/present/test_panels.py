@@ -16,7 +16,7 @@ from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present.page import Summary
-from gpufeed.present.panels import ChoosePanel, InspectPanel, MeasurePanel, StudioPanel
+from gpufeed.present.panels import CheckpointsPanel, ChoosePanel, InspectPanel, MeasurePanel, StudioPanel
 from gpufeed.present.panels.fields import FIELDS, MORE
 from gpufeed.present.panels.panel import WorkingPanel, sentence
 
@@ -448,10 +448,113 @@ def test_a_measurement_reaches_the_recommendation(study: Study) -> None:
     assert any(caveat.id.startswith("measurement-") for caveat in studio.recommendation.warnings)
 
 
-def test_the_studio_sums_up_all_three(study: Study) -> None:
+def test_the_studio_sums_up_all_four(study: Study) -> None:
     said = str(StudioPanel(study).summary())
     assert "\nGPUs fed: " in said
-    assert said.endswith("Nothing scanned yet.\nNothing measured yet.")
+    assert "Nothing scanned yet.\nNothing measured yet.\nGoodput unknown; lost to saves and failures: unknown\n" in said
+
+
+def test_a_trait_changed_among_the_checkpoints_is_one_of_the_job_and_back(study: Study) -> None:
+    studio = StudioPanel(study)
+    studio.tabs.selected_index = 3
+    studio.checkpoints.form.widgets["instances"].value = "64"
+    assert studio.workload is not None and studio.workload.instances == 64
+    assert studio.choose.form.widgets["instances"].value == "64"
+    assert studio.recommendation == studio.checkpoints.recommendation
+    assert "Time between failures of 512 GPUs" in shown(studio.checkpoints)
+    studio.choose.form.widgets["instances"].value = "16"
+    assert studio.checkpoints.form.widgets["instances"].value == "16"
+    assert "Time between failures of 128 GPUs" in shown(studio.checkpoints)
+
+
+def test_checkpoints_are_drawn_when_they_are_looked_at(study: Study) -> None:
+    studio = StudioPanel(study)
+    assert studio.checkpoints.checkpoints is None
+    studio.tabs.selected_index = 3
+    assert studio.checkpoints.checkpoints is not None
+
+
+# ---- checkpoints -----------------------------------------------------------------------------------------------------
+
+
+def test_checkpoints_follow_the_widgets(study: Study) -> None:
+    panel = CheckpointsPanel(study)
+    panel.form.widgets["model_parameters"].value = "70"
+    assert panel.workload is not None and panel.workload.model_parameters == 70e9
+    assert panel.checkpoints is not None and panel.checkpoints.size is not None
+    assert panel.checkpoints.size.value == 980e9
+    assert "One checkpoint is 980 GB." in shown(panel)
+    assert study.workload is panel.workload
+    panel.form.widgets["checkpoint_writers"].value = "1"
+    assert "One of 64 ranks saves one file of 980 GB" in shown(panel)
+    # A trait that is not shown stays as the study has it.
+    assert panel.workload.objects == 50_000_000
+
+
+def test_checkpoints_say_what_cannot_be_used_and_keep_the_last_answer(study: Study) -> None:
+    panel = CheckpointsPanel(study)
+    before = panel.checkpoints
+    panel.form.widgets["checkpoint_writers"].value = "65"
+    assert str(panel.error) == ("65 ranks cannot save: there are 64 accelerators. State at most that many.")
+    assert panel.checkpoints is before
+    panel.form.widgets["checkpoint_writers"].value = ""
+    assert panel.error is None
+
+
+def test_a_watched_save_is_judged_as_it_is_typed(study: Study) -> None:
+    panel = CheckpointsPanel(study)
+    panel.save_seconds.value = "10480"
+    assert panel.observed is not None and panel.observed.cause == "ask-bytes"
+    panel.save_seconds.value, panel.save_size.value, panel.save_floor.value = "393.86", "96", "2200"
+    assert panel.observed is not None and panel.observed.cause == "not-the-disk"
+    assert "this one ran at 11 % of that rate" in shown(panel)
+    panel.save_size.value = "a lot"
+    assert panel.observed is None
+    assert "a lot is not a number." in shown(panel)
+    panel.save_seconds.value = ""
+    assert "is not a number" not in shown(panel)
+
+
+def test_checkpoints_sum_up_in_text_and_tables(study: Study) -> None:
+    panel = CheckpointsPanel(study)
+    panel.form.widgets["model_parameters"].value = "70"
+    said = str(panel.summary())
+    for heading in (
+        "Saving on each option",
+        "Where the time goes, and the best interval",
+        "From the save to a copy that lasts",
+        "Restoring on all nodes at once",
+        "What keeping and saving cost, per month of running",
+        "How often this job fails, by what is counted as a failure",
+        "What can be done with files there",
+        "An alternative: host memory first",
+    ):
+        assert f"\n{heading}\n" in said
+    assert said == str(CheckpointsPanel(study).summary())
+
+
+def test_checkpoints_speak_chinese(study: Study, chinese: None) -> None:
+    panel = CheckpointsPanel(study)
+    panel.form.widgets["model_parameters"].value = "70"
+    assert panel.error is None
+    page = shown(panel)
+    assert "各选项上的保存" in page
+    assert "节点故障：Meta RSC-1" in page
+
+
+def test_checkpoints_of_an_unknown_size_are_said_to_be_unknown(study: Study) -> None:
+    panel = CheckpointsPanel(study)
+    panel.form.widgets["preset"].value = "mlperf-unet3d"
+    assert panel.error is None
+    assert "The size of a checkpoint is not known" in shown(panel)
+    assert panel.checkpoints is not None and panel.checkpoints.size is None
+    assert shown(panel).count("<img") == 1  # failures do not depend on it
+
+
+def test_checkpoints_without_a_workload_ask_for_one() -> None:
+    panel = CheckpointsPanel(Study())
+    assert isinstance(panel.error, InputError)
+    assert str(panel.summary()) == "No recommendation yet."
 
 
 def test_a_summary_escapes_what_comes_from_outside() -> None:

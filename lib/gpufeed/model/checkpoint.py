@@ -19,14 +19,14 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
     """
     size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
     if size is None or write is None:
-        return CheckpointStall(None, None, interval, None, None, None, None)
+        return CheckpointStall(None, None, interval, None, None, None, None, None, None)
     save = transfer(size, write, facts)
-    waits, blocks, shortest = save, save, 0.0
+    waits, blocks, shortest, beyond = save, save, 0.0, None
     if demand.checkpoint_mode == "async":
-        blocks = size / (facts.model.known("host_copy_per_accelerator") * demand.accelerators)
-        waits, shortest = (blocks + _beyond(save, interval)).named("seconds"), save.value
+        blocks, beyond, shortest = host_copy(demand, size, facts), _beyond(save, interval), save.value
+        waits = (blocks + beyond).named("seconds")
     failure = demand.mean_time_to_failure
-    best = None if failure is None else max(shortest, formulas.young_interval(blocks.value, failure.value))
+    best = None if failure is None else max(shortest, formulas.daly_interval(blocks.value, failure.value))
     return CheckpointStall(
         save_seconds=save,
         stall_seconds=waits,
@@ -35,6 +35,8 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
         share=least(waits / interval, Quantity.exact(1.0)).named("share"),
         restore_seconds=None if restore is None else transfer(size, restore, facts),
         fits_interval=save.value <= interval,
+        blocks_seconds=blocks,
+        beyond_seconds=beyond,
     )
 
 
@@ -46,6 +48,14 @@ def transfer(size: Quantity, rate: Quantity, facts: Facts) -> Quantity:
     References: mlperf-storage-checkpoints-v3.0, fsx-gds-blog, megatron-scaling-paper.
     """
     return (size / (rate * facts.model.known("checkpoint_rate_share"))).named("seconds")
+
+
+def host_copy(demand: Demand, size: Quantity, facts: Facts) -> Quantity:
+    """Seconds until a checkpoint is in host memory: each rank that saves copies its share.
+
+    Equation: bytes / (GPU-to-host rate × ranks that save).
+    """
+    return (size / (facts.model.known("host_copy_per_accelerator") * demand.checkpoint_writers)).named("seconds")
 
 
 def _beyond(save: Quantity, interval: float) -> Quantity:

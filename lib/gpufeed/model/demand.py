@@ -126,6 +126,7 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
         mean_time_to_failure=_mean_time_to_failure(workload.instances, facts, notes),
         checkpoint_mode=mode,
         checkpoint_interval=interval,
+        checkpoint_writers=_writers(workload, accelerators),
         steps=tuple(notes.steps),
         warnings=tuple(notes.warnings),
     )
@@ -364,6 +365,13 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
         parameters=Quantity.exact(parameters, "count"),
         bytes_per_parameter=each,
     )
+
+
+def _writers(workload: Workload, accelerators: int) -> int:
+    """Ranks that write at once: as stated; one saves the adapters of LoRA; otherwise each rank saves its own shard."""
+    if workload.checkpoint_writers is not None:
+        return workload.checkpoint_writers
+    return 1 if workload.task in ("lora", "qlora") else accelerators
 
 
 def _interval(workload: Workload, facts: Facts, notes: _Notes) -> float:

@@ -205,7 +205,7 @@ def copied_once(
     None where that is not worth it: one epoch, more to copy than the run reads from S3 anyway (``read_bytes``), drives
     that are too small, or a data set whose size nobody stated.
 
-    Equation: seconds = nodes × bytes / what S3 gives to as many parts as a checkpoint has under way.
+    Equation: seconds = nodes × bytes / what S3 gives to as many parts as all ranks have under way for a checkpoint.
     Assumption: the drives take it as fast; how fast they write and stream is not published, so probe them.  What they
     read is at least their random reads/s × 4,096 bytes.  References: ec2-instance-specifications.
     """
@@ -214,7 +214,8 @@ def copied_once(
     too_much = read_bytes is not None and data.value * passes.nodes > read_bytes.value
     if data.basis == "assumed" or one_epoch or too_much or (drives is not None and data.value > drives.value):
         return None
-    from_s3 = supply(S3, replace(load, in_flight=load.writers), facts).read_bytes_per_s
+    parts = demand.accelerators * facts.model.known("checkpoint_parts_in_flight").value
+    from_s3 = supply(S3, replace(load, in_flight=parts), facts).read_bytes_per_s
     seconds = None if from_s3 is None else (data * passes.nodes / from_s3).named("seconds")
     fed = None
     if passes.drive_reads is not None and demand.read_bytes_per_s is not None:

@@ -74,7 +74,8 @@ def _value(asked: Quantity | None) -> float:
 def _checkpoints_bytes(job: Job) -> float:
     """Room for checkpoints beside the data: the last good one stays while the next is written."""
     size = job.demand.checkpoint_bytes
-    return 0.0 if size is None else size.value * job.facts.model.known("checkpoints_kept").value
+    kept = job.workload.checkpoints_kept or job.facts.model.known("checkpoints_kept").value
+    return 0.0 if size is None else size.value * kept
 
 
 # ---- one that exists -------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
@@ -57,7 +58,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         request_bytes=request_bytes,
         object_bytes=object_bytes,
         in_flight=asked.in_flight,
-        writers=asked.accelerators * facts.model.known("checkpoint_parts_in_flight").value,
+        writers=asked.checkpoint_writers * _parts_at_once(asked, facts),
+        writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
         s3_network=s3_network,
         file_network=file_network,
@@ -66,7 +68,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
-    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=load.writers)
+    # Restoring, every rank reads, also where one alone has written.
+    readers = asked.accelerators * facts.model.known("checkpoint_parts_in_flight").value
+    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     hours = _hours(workload, asked, passes, facts, warnings)
@@ -74,6 +78,15 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
     return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
+
+
+def _parts_at_once(asked: Demand, facts: Facts) -> float:
+    """Parts one rank uploads at once: no more than its share of the checkpoint has."""
+    most = facts.model.known("checkpoint_parts_in_flight").value
+    if asked.checkpoint_bytes is None:
+        return most
+    each = asked.checkpoint_bytes.value / asked.checkpoint_writers
+    return min(most, math.ceil(each / facts.model.known("part_bytes").value))
 
 
 def _network(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

@@ -59,6 +59,7 @@ class Demand:
     mean_time_to_failure: Quantity | None  # seconds, of the whole job
     checkpoint_mode: str  # "sync" | "async"
     checkpoint_interval: float  # seconds
+    checkpoint_writers: int  # ranks that write: all of a sharded save, one of adapters
     steps: tuple[Step, ...] = ()
     warnings: tuple[Caveat, ...] = ()
 
@@ -87,10 +88,12 @@ class CheckpointStall:
     save_seconds: Quantity | None  # until the bytes are on the option
     stall_seconds: Quantity | None  # GPUs waiting per save
     interval: float
-    best_interval: float | None  # the one that wastes least (Young), from the stall and the mean time to failure
+    best_interval: float | None  # the one that wastes least (Daly), from the stall and the mean time to failure
     share: Quantity | None
-    restore_seconds: Quantity | None
+    restore_seconds: Quantity | None  # every node its share, all at once
     fits_interval: bool | None  # async: the save ends before the next begins
+    blocks_seconds: Quantity | None  # of the stall: what each save stops the GPUs for, however long the interval
+    beyond_seconds: Quantity | None  # of the stall: what of an async save reaches into the next interval
 
 
 @dataclass(frozen=True, slots=True)

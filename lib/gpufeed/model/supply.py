@@ -30,6 +30,12 @@ class Load:
     operations: frozenset[str] = frozenset()
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
+    writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
+
+    @property
+    def writing_nodes(self) -> int:
+        """Nodes whose network cards carry a save: ranks that save are taken to be spread over the nodes."""
+        return self.nodes if self.writing_ranks is None else min(self.nodes, self.writing_ranks)
 
     @property
     def opens_an_object(self) -> bool:
@@ -49,7 +55,7 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
         network = load.efa_network
     if network is not None:
         limits["network-card"] = (network * load.nodes).named("bytes/s")
-        write = least(write, limits["network-card"])
+        write = least(write, (network * load.writing_nodes).named("bytes/s"))
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
@@ -186,7 +192,7 @@ def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     if source == S3:
         from_bucket, *_others = _s3(load, facts, None)
         limits |= {name: limit for name, limit in from_bucket.items() if name != "request-latency"}
-    return limits, seconds, chosen.known("aggregate_write").named("bytes/s"), {}
+    return limits, seconds, _by_streams(S3_FILES, chosen.known("aggregate_write").named("bytes/s"), load, facts), {}
 
 
 def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceilings:
@@ -205,8 +211,17 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     if load.opens_an_object:
         limits["metadata-operations"] = _at_rate(configuration.opens_per_s, load)
     # What one client reaches holds in either direction.
-    write = least(configuration.write_bytes_per_s, limits["client-limit"])
-    return limits, seconds, write, configuration.settings
+    each = facts.options[FSX].known("per_client_read_efa" if configuration.efa else "per_client_read")
+    write = least(configuration.write_bytes_per_s, (each * load.writing_nodes).named("bytes/s"))
+    return limits, seconds, _by_streams(FSX, write, load, facts), configuration.settings
+
+
+def _by_streams(option: str, write: Quantity, load: Load, facts: Facts) -> Quantity:
+    """A write rate, or what the ranks that save reach with one file each where that may be less."""
+    if load.writing_ranks is None:
+        return write
+    streams = (facts.options[option].known("per_request_write") * load.writing_ranks).named("bytes/s")
+    return write if streams.low >= write.high else least(write, streams)
 
 
 _OPTIONS: dict[str, Callable[[Load, Facts, Configuration | None], _Ceilings]] = {

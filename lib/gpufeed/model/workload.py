@@ -64,6 +64,8 @@ class Workload:
     checkpoint_mode: str | None = None
     checkpoint_interval: float | None = None
     checkpoint_bytes: float | None = None
+    checkpoint_writers: int | None = None
+    checkpoints_kept: int | None = None
     restore_target: float | None = None
     stall_tolerance: float | None = None
     checkpoints: str | None = None
@@ -109,6 +111,7 @@ class Workload:
                     has=f"{has:g}",
                     stated=checked["accelerators_per_instance"],
                 )
+        _check_writers(checked, facts)
         total, active = checked.get("model_parameters"), checked.get("active_parameters")
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
@@ -123,6 +126,17 @@ class Workload:
         if self.file_operations:
             stated["file_operations"] = list(self.file_operations)
         return stated
+
+
+def _check_writers(checked: Mapping[str, Any], facts: Facts) -> None:
+    """No more ranks can save than there are accelerators."""
+    writers, each = checked.get("checkpoint_writers"), checked.get("accelerators_per_instance")
+    if writers is None:
+        return
+    if each is None:
+        each = int(facts.instances[checked["instance_type"]].known("accelerators").value)
+    if writers > checked["instances"] * each:
+        raise InputError("workload.more-writers-than-ranks", stated=writers, ranks=checked["instances"] * each)
 
 
 def _shown(value: object) -> str:
@@ -223,6 +237,8 @@ NUMBERS: dict[str, Number] = {
     "lora_rank": Number(1, 65_536, whole=True),
     "checkpoint_interval": _SECONDS,
     "checkpoint_bytes": _SIZE,
+    "checkpoint_writers": Number(1, 1e8, whole=True),
+    "checkpoints_kept": Number(1, 1e6, whole=True),
     "restore_target": _SECONDS,
     "stall_tolerance": Number(0, 1, exclusive=True),
     "run_hours": Number(0, 1e6, exclusive=True),

@@ -147,6 +147,8 @@ def _stall(stall: CheckpointStall) -> dict[str, Any]:
     return {
         "save_seconds": ranged(stall.save_seconds),
         "stall_seconds": ranged(stall.stall_seconds),
+        "blocks_seconds": ranged(stall.blocks_seconds),
+        "beyond_seconds": ranged(stall.beyond_seconds),
         "share": ranged(stall.share),
         "interval": stall.interval,
         "best_interval": stall.best_interval,
@@ -182,6 +184,7 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "checkpoint_bytes": ranged(demand.checkpoint_bytes),
         "checkpoint_write_bytes_per_s": ranged(demand.checkpoint_write_bytes_per_s),
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
+        "checkpoint_writers": demand.checkpoint_writers,
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
         "steps": [words.step(step) for step in demand.steps],
     }

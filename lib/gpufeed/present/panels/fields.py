@@ -81,6 +81,8 @@ MORE = (
     _number("lora_rank"),
     _choice("checkpoint_mode", *model.CHECKPOINT_MODES),
     _number("checkpoint_bytes", UNITS["GB"]),
+    _number("checkpoint_writers"),
+    _number("checkpoints_kept"),
     _number("restore_target", UNITS["minutes"]),
     _number("stall_tolerance", UNITS["%"]),
 )
@@ -143,6 +145,11 @@ class Form:
         accordion = widgets.Accordion([_flow([self._shown_widget(field) for field in MORE])], selected_index=None)
         accordion.set_title(0, text("panel.more"))
         return accordion
+
+    def some(self, names: Iterable[str]) -> widgets.Box:
+        """These fields alone; the others keep what they hold, unseen."""
+        by_name = {field.name: field for field in (*FIELDS, *MORE)}
+        return _flow([self._shown_widget(by_name[name]) for name in names])
 
     def _shown_widget(self, field: Field) -> Any:
         if field.kind != "operations":

@@ -1,4 +1,4 @@
-"""The three panels on one page: what one of them finds, the others use."""
+"""The four panels on one page: what one of them finds, the others use."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present import page
 from gpufeed.present.page import Summary
+from gpufeed.present.panels.checkpoints import CheckpointsPanel
 from gpufeed.present.panels.choose import ChoosePanel, headline
 from gpufeed.present.panels.inspect import InspectPanel
 from gpufeed.present.panels.measure import MeasurePanel
@@ -22,7 +23,7 @@ from gpufeed.present.panels.panel import Panel, html
 
 
 class StudioPanel(Panel):
-    """``choose``, ``inspect`` and ``measure`` side by side under the headline "GPUs fed: N %"."""
+    """``choose``, ``inspect``, ``measure`` and ``checkpoints`` as tabs under the headline "GPUs fed: N %"."""
 
     workload = traitlets.Instance(Workload, allow_none=True)
     recommendation = traitlets.Instance(Recommendation, allow_none=True)
@@ -34,9 +35,11 @@ class StudioPanel(Panel):
         self.choose = ChoosePanel(study, headed=False)
         self.inspect = InspectPanel(study, url, endpoint_url)
         self.measure = MeasurePanel(study, url, endpoint_url)
+        self.checkpoints = CheckpointsPanel(study, drawn=False)
         self._headline = html()
-        tabs = widgets.Tab([self.choose, self.inspect, self.measure], layout=widgets.Layout(width="100%"))
-        for index, name in enumerate(("panel.choose", "panel.inspect", "panel.measure")):
+        panels = [self.choose, self.inspect, self.measure, self.checkpoints]
+        tabs = widgets.Tab(panels, layout=widgets.Layout(width="100%"))
+        for index, name in enumerate(("panel.choose", "panel.inspect", "panel.measure", "panel.checkpoints-tab")):
             tabs.set_title(index, text(name))
         self.tabs = tabs
         self.children = [self._headline, tabs]
@@ -47,24 +50,33 @@ class StudioPanel(Panel):
             (self.measure, "measurement"),
         ):
             traitlets.dlink((panel, name), (self, name))
-        for panel in (self.choose, self.inspect, self.measure):
+        for panel in panels:
             traitlets.dlink((panel, "error"), (self, "error"))
         self.choose.observe(self._recommended, names="recommendation")
         self.inspect.observe(lambda _: self.choose.refresh(), names="profile")
         self.measure.observe(lambda _: self.choose.refresh(), names="measurement")
+        self.checkpoints.observe(self._checkpoints_entered, names="workload")
         # Only what is seen is drawn: a chart that nobody looks at would make each change slow.
         self._stale: set[Panel] = set()
         tabs.observe(lambda _: self._redraw(), names="selected_index")
         self._recommended()
 
     def summary(self) -> Summary:
-        parts = [part for panel in (self.choose, self.inspect, self.measure) for part in panel.summary().parts]
-        return Summary(parts)
+        panels = (self.choose, self.inspect, self.measure, self.checkpoints)
+        return Summary([part for panel in panels for part in panel.summary().parts])
 
     def _recommended(self, _: Any = None) -> None:
         self._headline.value = page.block(page.STYLE, page.paragraph(headline(self.recommendation), "headline"))
         self._stale = {self.inspect, self.measure}
+        if self.checkpoints.recommendation != self.recommendation:
+            self._stale.add(self.checkpoints)
         self._redraw()
+
+    def _checkpoints_entered(self, _: Any = None) -> None:
+        """A trait that was changed among the checkpoints is one of the job."""
+        if self.checkpoints.workload != self.choose.workload:
+            self.choose.form.fill(self.checkpoints.workload)
+            self.choose.refresh()
 
     def _redraw(self) -> None:
         seen = self.tabs.children[self.tabs.selected_index or 0]

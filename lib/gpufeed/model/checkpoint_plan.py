@@ -1,0 +1,296 @@
+"""The checkpoints of one job: files, saving and restoring on each option, failures, keeping, and the way to S3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import goodput
+from gpufeed.model.checkpoint import host_copy
+from gpufeed.model.failures import FailureDefinition, by_definition
+from gpufeed.model.formulas import daly_interval, young_interval
+from gpufeed.model.fsx import GIB
+from gpufeed.model.goodput import Goodput, Losses
+from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
+from gpufeed.model.release import Timeline, timeline
+from gpufeed.model.retention import Retention, files_and_parts, retention
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
+from gpufeed.model.workload import FILE_OPERATIONS, Workload
+
+#: What bears on checkpoints of the things said about an option.
+_CANNOT = frozenset({"cannot-do-operation", "serves-no-files", "not-in-region", "backing-not-in-region"})
+_BUT = frozenset({"not-for-frequent-checkpoints", "parallel-file-system-not-wanted", "region-unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Bringing a checkpoint back on all nodes at once.  ``way`` is what this job does: "shards" or "everything"."""
+
+    way: str
+    shards: Quantity  # each rank reads what it holds: the checkpoint once
+    everything: Quantity  # every node reads the whole checkpoint
+    base: Quantity | None  # LoRA and QLoRA: every node reads the frozen base model too
+
+    @property
+    def seconds(self) -> Quantity:
+        """As this job restores, the base model included."""
+        own = self.shards if self.way == "shards" else self.everything
+        return own if self.base is None else (own + self.base).named("seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Goodput on one option: at the stated interval, and at the one that wastes least by either formula [s]."""
+
+    losses: Losses
+    young: float
+    daly: float
+    best_interval: float  # Daly's, no shorter than an asynchronous save takes to write
+    now: Goodput
+    best: Goodput
+    per_hour: Quantity | None  # what lost time costs at the stated interval; None: GPUs are not priced
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """One option for checkpoints.  None is "not known"."""
+
+    answer: OptionAnswer
+    verdict: str  # for checkpoints: "recommended" | "works" | "works-but" | "ruled-out"
+    cannot: tuple[Reason, ...]
+    but: tuple[Reason, ...]
+    restore: Restore | None
+    lost: Lost | None
+    retention: Retention | None
+    timeline: Timeline
+
+    @property
+    def option(self) -> str:
+        return self.answer.option
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFirst:
+    """Checkpoints in host memory first, a neighbour's copy beside them, and now and then one to S3."""
+
+    copy_seconds: Quantity  # all that a save costs
+    bytes_per_node: Quantity  # of host memory, copies included
+    memory_per_node: float | None  # bytes; None: not stated
+    fits: bool | None
+    s3_every: Quantity | None  # seconds: no save to S3 can follow the one before sooner
+    best_interval: float  # seconds, to memory
+    best: Goodput  # after failures that left a copy in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Ability:
+    """What a saver finds on one option.  ``backing`` tells the two kinds of bucket behind Mountpoint apart."""
+
+    option: str
+    backing: str | None
+    operations: frozenset[str]
+    flags: frozenset[str]  # those of them that a flag of the mount allows
+    serves_files: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailureEffect:
+    """One published failure definition, and what it makes of the option that holds the checkpoints."""
+
+    definition: FailureDefinition
+    best_interval: float | None
+    lost: Quantity | None  # share of the run, at the stated interval
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointPlan:
+    """Everything about the checkpoints of one job."""
+
+    plan: Recommendation
+    size: Quantity | None
+    writers: int
+    bytes_per_file: float | None
+    options: tuple[Checkpoints, ...]
+    failures: tuple[FailureEffect, ...]
+    memory_first: MemoryFirst | None
+
+    def option(self, name: str) -> Checkpoints:
+        return next(answer for answer in self.options if answer.option == name)
+
+    @property
+    def placed(self) -> Checkpoints:
+        """The option the plan puts checkpoints on."""
+        return self.option(self.plan.placements["checkpoints"].option)
+
+
+def checkpoint_plan(plan: Recommendation, facts: Facts) -> CheckpointPlan:
+    """The checkpoints of a plan that was made.
+
+    Assumption: saves and restores run at the rates the plan's options were judged by.
+    """
+    demand = plan.demand
+    each = None
+    if demand.checkpoint_bytes is not None:
+        each, _ = files_and_parts(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
+    options = tuple(_checkpoints(plan.option(name), plan, each, facts) for name in SYSTEMS)
+    placed = next(option for option in options if option.option == plan.placements["checkpoints"].option)
+    return CheckpointPlan(
+        plan=plan,
+        size=demand.checkpoint_bytes,
+        writers=demand.checkpoint_writers,
+        bytes_per_file=each,
+        options=options,
+        failures=tuple(
+            _effect(definition, placed.lost, demand.checkpoint_interval)
+            for definition in by_definition(plan.workload, demand, facts)
+        ),
+        memory_first=_memory_first(plan, facts),
+    )
+
+
+def _effect(definition: FailureDefinition, lost: Lost | None, interval: float) -> FailureEffect:
+    if lost is None:
+        return FailureEffect(definition, None, None)
+    losses = replace(lost.losses, mean_time_to_failure=definition.here)
+    return FailureEffect(definition, goodput.best_interval(losses), goodput.goodput(losses, interval).lost)
+
+
+def curves(plan: CheckpointPlan) -> dict[str, list[tuple[float, float]]]:
+    """The share of the run that is lost over the interval [s], per option where it is known."""
+    known = {option.option: option.lost for option in plan.options if option.lost is not None}
+    if not known:
+        return {}
+    stated = plan.plan.demand.checkpoint_interval
+    drawn = goodput.intervals([stated, *(lost.best_interval for lost in known.values())])
+    return {
+        name: [(interval, goodput.goodput(lost.losses, interval).lost.value) for interval in drawn]
+        for name, lost in known.items()
+    }
+
+
+def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None, facts: Facts) -> Checkpoints:
+    restore = _restore(answer, plan, facts)
+    losses = None
+    if restore is not None:
+        recovery = (facts.model.known("restart_overhead") + restore.seconds).named("seconds")
+        losses = goodput.losses_of(plan.demand, answer.stall, recovery)
+    cannot = [reason for reason in answer.reasons if reason.id in _CANNOT]
+    most = facts.options[MOUNTPOINT].known("maximum_written_object").value
+    if answer.option == MOUNTPOINT and each is not None and each > most:
+        cannot.append(
+            Reason("larger-than-mount-writes", {"bytes": each, "most": most / GIB}, "mountpoint-configuration")
+        )
+    but = [reason for reason in answer.reasons if reason.id in _BUT]
+    stall = answer.stall
+    if stall.save_seconds is not None and stall.fits_interval is False:
+        but.append(Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval}))
+    moments = timeline(answer.option, plan.demand, stall, plan.option(S3).stall, facts)
+    if moments.export is not None and moments.export.value > stall.interval:
+        but.append(Reason("export-falls-behind", {"seconds": moments.export, "interval": stall.interval}))
+    recommended = answer.option == plan.placements["checkpoints"].option
+    return Checkpoints(
+        answer=answer,
+        verdict="ruled-out" if cannot else "recommended" if recommended else "works-but" if but else "works",
+        cannot=tuple(cannot),
+        but=tuple(but),
+        restore=restore,
+        lost=None if losses is None else _lost(losses, plan),
+        retention=retention(answer.option, plan, answer.supply, facts),
+        timeline=moments,
+    )
+
+
+def _restore(answer: OptionAnswer, plan: Recommendation, facts: Facts) -> Restore | None:
+    """A checkpoint that one rank wrote is read whole by every node; one in shards once, each rank its own.
+
+    Equation: shards = bytes / rate; everything = nodes × bytes / rate; base = nodes × base bytes / rate.
+    """
+    shards, size, nodes = answer.stall.restore_seconds, plan.demand.checkpoint_bytes, plan.workload.instances
+    if shards is None or size is None:
+        return None
+    base = _base_bytes(plan.workload, facts)
+    return Restore(
+        way="everything" if plan.demand.checkpoint_writers == 1 and nodes > 1 else "shards",
+        shards=shards,
+        everything=(shards * nodes).named("seconds"),
+        base=None if base is None else _at_the_rate_of(shards, size, base * nodes),
+    )
+
+
+def _at_the_rate_of(seconds: Quantity, size: Quantity, other: Quantity) -> Quantity:
+    """How long ``other`` bytes take at the rate that brings ``size`` in ``seconds``, bound by bound."""
+    low, value, high = (
+        took / brought * more for took, brought, more in zip(seconds[:3], size[:3], other[:3], strict=True)
+    )
+    return Quantity(low, value, high, "seconds", (seconds + other).basis, seconds.sources | other.sources)
+
+
+def _base_bytes(workload: Workload, facts: Facts) -> Quantity | None:
+    """The frozen base model that an adapter needs, read at every start; None for other tasks."""
+    if workload.task not in ("lora", "qlora"):
+        return None
+    section = facts.workloads["lora"]
+    each = section.known("base_bytes_per_parameter_qlora" if workload.task == "qlora" else "base_bytes_per_parameter")
+    return each * (workload.model_parameters or section.known("model_parameters").value)
+
+
+def _lost(losses: Losses, plan: Recommendation) -> Lost:
+    save, mean = losses.blocks.value, losses.mean_time_to_failure.value
+    best, now = goodput.best_interval(losses), goodput.goodput(losses, plan.demand.checkpoint_interval)
+    price = plan.gpu_hour_price
+    return Lost(
+        losses=losses,
+        young=young_interval(save, mean),
+        daly=daly_interval(save, mean),
+        best_interval=best,
+        now=now,
+        best=goodput.goodput(losses, best),
+        per_hour=None if price is None else (price * now.lost).named(plan.currency),
+    )
+
+
+def _memory_first(plan: Recommendation, facts: Facts) -> MemoryFirst | None:
+    """The named alternative, as SageMaker HyperPod's managed tiered checkpointing does it.
+
+    Assumptions: ranks that save are spread over the nodes; a failure leaves a copy in some node's memory.
+    Equation: bytes per node = checkpoint / nodes × copies.  References: hyperpod-tiered-checkpointing.
+    """
+    demand, workload = plan.demand, plan.workload
+    if demand.checkpoint_bytes is None or demand.mean_time_to_failure is None:
+        return None
+    nodes = min(workload.instances, demand.checkpoint_writers)
+    needed = (demand.checkpoint_bytes / nodes * facts.model.known("memory_checkpoint_copies")).named("bytes")
+    copy = host_copy(demand, demand.checkpoint_bytes, facts)
+    losses = Losses(copy, None, facts.model.known("restart_overhead"), demand.mean_time_to_failure)
+    best = goodput.best_interval(losses)
+    memory = workload.host_memory_bytes
+    return MemoryFirst(
+        copy_seconds=copy,
+        bytes_per_node=needed,
+        memory_per_node=memory,
+        fits=None if memory is None else needed.high <= memory,
+        s3_every=plan.option(S3).stall.save_seconds,
+        best_interval=best,
+        best=goodput.goodput(losses, best),
+    )
+
+
+def abilities(facts: Facts) -> tuple[Ability, ...]:
+    """What can be done with a file, or an object, on each option."""
+    found = []
+    for name in SYSTEMS:
+        section = facts.options[name]
+        files = bool(frozenset(section.get_value("interfaces")) & {"file-paths", "posix"})
+        if name != MOUNTPOINT:
+            found.append(Ability(name, None, frozenset(section.get_value("operations")), frozenset(), files))
+            continue
+        for backing, part in ((S3, section), (EXPRESS, section.parts[EXPRESS])):
+            plain, flagged = frozenset(part.get_value("operations")), frozenset(part.get_value("operations_with_flags"))
+            found.append(Ability(name, backing, plain | flagged, flagged - plain, files))
+    return tuple(found)
+
+
+def lacking(ability: Ability, needed: frozenset[str]) -> tuple[str, ...]:
+    """Of what a saver needs, what an option cannot do, in the contract's order."""
+    return tuple(name for name in FILE_OPERATIONS if name in needed - ability.operations)

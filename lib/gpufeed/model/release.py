@@ -1,0 +1,100 @@
+"""From a save to a copy that lasts: when the bytes are in S3, and when the fast copy may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity, most
+from gpufeed.model.recommendation import CheckpointStall, Demand
+from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is known of the way from a file system to its bucket; None is "not looked at"."""
+
+    task: str | None = None  # Lifecycle of the export task, such as "SUCCEEDED"
+    queue_age: float | None = None  # seconds, of the oldest change that waits for automatic export
+    files: int | None = None  # of the checkpoint, on the file system
+    objects: int | None = None  # of the checkpoint, in the bucket
+    file_bytes: float | None = None
+    object_bytes: float | None = None
+    deployment_type: str | None = None  # of the file system, such as "SCRATCH_2"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a checkpoint may be released from FSx for Lustre; ``missing`` are messages ``gate.<id>``."""
+
+    open: bool
+    missing: tuple[str, ...]
+
+
+def gate(export: Export) -> Gate:
+    """Open only when the export task succeeded, nothing waits for export, and the counts match.
+
+    What was not looked at keeps it shut: an export that nobody proved is not a copy.  A closed gate on a file system
+    without replication also says that this is the only copy.
+    References: fsx-release-api.
+    """
+    missing = []
+    if export.task != "SUCCEEDED":
+        missing.append("task-unknown" if export.task is None else "task-not-succeeded")
+    if export.queue_age != 0:
+        missing.append("queue-unknown" if export.queue_age is None else "queue-not-empty")
+    if export.files is None or export.objects is None:
+        missing.append("counts-unknown")
+    elif not 0 < export.files == export.objects or export.file_bytes != export.object_bytes:
+        missing.append("counts-differ")
+    if missing and (export.deployment_type or "").startswith("SCRATCH"):
+        missing.append("only-copy-on-scratch")
+    return Gate(not missing, tuple(missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One save on one option, in seconds from its begin.  ``release`` is message ``release.<id>``."""
+
+    gpus_continue: Quantity | None
+    written: Quantity | None
+    in_s3: Quantity | None  # a copy in a general purpose bucket
+    export: Quantity | None  # seconds of export for each save; the next waits behind it
+    release: str
+
+
+def timeline(option: str, demand: Demand, stall: CheckpointStall, s3: CheckpointStall, facts: Facts) -> Timeline:
+    """When the GPUs go on, when the save is written, when it is in S3, and what may happen then.
+
+    ``s3`` is the stall of S3 Standard: a copy out of a directory bucket takes as long as writing there.
+    References: s3-files-synchronization, s3-files-performance, fsx-export-benchmark, s3-express-differences.
+    """
+    written, size = stall.save_seconds, demand.checkpoint_bytes
+    if written is None or size is None:
+        return Timeline(None, None, None, None, _RELEASE.get(option, "at-once"))
+    in_s3: Quantity | None = written
+    export = None
+    if option in (FSX, S3_FILES):
+        export = _export(size, demand.checkpoint_writers, option, facts)
+        quiet = facts.options[S3_FILES].known("export_quiet_window")
+        in_s3 = written + export if option == FSX else written + quiet + export
+    elif option == EXPRESS:
+        in_s3 = None if s3.save_seconds is None else written + s3.save_seconds
+    return Timeline(
+        gpus_continue=stall.stall_seconds,
+        written=written,
+        in_s3=None if in_s3 is None else in_s3.named("seconds"),
+        export=export,
+        release=_RELEASE.get(option, "at-once"),
+    )
+
+
+_RELEASE = {FSX: "fsx-for-lustre", S3_FILES: "s3-files", EXPRESS: "s3-express-one-zone"}
+
+
+def _export(size: Quantity, files: int, option: str, facts: Facts) -> Quantity:
+    """Seconds to bring ``files`` files of ``size`` bytes in all to the bucket: by bytes or by files, the longer."""
+    chosen = facts.options[option]
+    by_bytes = size / chosen.known("export_throughput")
+    by_files = Quantity.exact(float(files)) / chosen.known("export_rate")
+    return most(by_bytes, by_files).named("seconds")

@@ -1,0 +1,281 @@
+"""The checkpoints of a job: who writes, what fails how often, restoring, keeping, and what cannot be done."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
+from gpufeed.model.advise import recommend
+from gpufeed.model.checkpoint_plan import CheckpointPlan, abilities, checkpoint_plan, curves, lacking
+from gpufeed.model.workload import Workload
+
+GIB = 2**30
+OF_64 = {"instances": 64, "model_parameters": 70e9, "checkpoint_interval": 600}  # 512 GPUs, 980 GB
+
+
+def plan(**traits: Any) -> CheckpointPlan:
+    facts = load()
+    least = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "region": "us-east-1"}
+    return checkpoint_plan(recommend(Workload.from_mapping(least | traits, facts), facts), facts)
+
+
+# ---- size and files --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["llama3-8b", "llama3-70b", "llama3-405b", "llama3-1t"])
+def test_published_checkpoint_sizes_are_met_within_one_percent(name: str) -> None:
+    published = load().model.parts["checkpoints"].parts[name]
+    found = plan(model_parameters=published.known("parameters").value)
+    assert found.size is not None
+    assert found.size.value == pytest.approx(published.known("bytes").value, rel=0.01)
+
+
+def test_the_checkpoint_of_berts_emulation_holds_fp32_weights_and_two_moments() -> None:
+    # mlcommons/storage v0.5, bert.yaml: 4,034,713,312 bytes; 336 million parameters × 12 bytes.
+    found = plan(model_parameters=336e6, optimizer="adamw-fp32")
+    assert found.size is not None and found.size.value == pytest.approx(4_034_713_312, rel=0.01)
+
+
+def test_sharded_ranks_write_one_file_each() -> None:
+    found = plan(**OF_64)
+    # 70e9 × 14 bytes / 512
+    assert (found.writers, found.bytes_per_file) == (512, 70e9 * 14 / 512)
+
+
+def test_one_rank_saves_the_adapters_of_lora_with_its_own_streams_only() -> None:
+    found = plan(task="lora", model_parameters=8e9, lora_rank=16)
+    assert found.writers == 1
+    save = found.option("s3-standard").answer.stall.save_seconds
+    # 8e9 × 0.000326 × 16 × 10 bytes = 417.28 MB over 8 parts at 20 MB/s; 64 ranks would take 0.04 s.
+    assert save is not None and save.value == pytest.approx(417.28e6 / (8 * 20e6))
+
+
+def test_one_rank_writes_one_file_to_a_file_system_in_one_stream() -> None:
+    save = plan(checkpoint_bytes=1e9, checkpoint_writers=1).option("s3-files").answer.stall.save_seconds
+    # One stream of 100 MB/s (20–500), far below the 1 GiB/s of the file system; 40 to 103 % of a rate are reached.
+    assert save is not None and save[:3] == (pytest.approx(2 / 1.03), 10.0, pytest.approx(50 / 0.4))
+
+
+def test_the_card_of_one_node_carries_what_one_rank_saves() -> None:
+    traits = {"instance_type": "p5.4xlarge", "checkpoint_bytes": 1e12}  # one GPU, 100 Gbit/s
+    all_write = plan(**traits).option("s3-express-one-zone").answer.stall.save_seconds
+    one_writes = plan(**traits, checkpoint_writers=1).option("s3-express-one-zone").answer.stall.save_seconds
+    assert all_write is not None and one_writes is not None
+    # 8 ranks × 8 parts × 110 MB/s = 7.04 GB/s; one rank 8 × 110 MB/s.
+    assert all_write.value == pytest.approx(1e12 / 7.04e9)
+    assert one_writes.value == pytest.approx(1e12 / 880e6)
+
+
+def test_a_share_smaller_than_a_part_is_one_part() -> None:
+    save = plan(checkpoint_bytes=64e6).option("s3-standard").answer.stall.save_seconds
+    # 64 ranks with 1 MB each: 64 streams of 20 MB/s, not 512.
+    assert save is not None and save.value == pytest.approx(64e6 / (64 * 20e6))
+
+
+def test_more_ranks_than_accelerators_cannot_save() -> None:
+    with pytest.raises(InputError) as refused:
+        plan(checkpoint_writers=65)
+    assert refused.value.message_id == "workload.more-writers-than-ranks"
+
+
+def test_an_unknown_size_is_unknown_throughout() -> None:
+    found = plan(preset="mlperf-unet3d")
+    assert found.size is None and found.bytes_per_file is None and found.memory_first is None
+    assert all(option.lost is None and option.retention is None for option in found.options)
+    assert curves(found) == {}
+
+
+# ---- failures --------------------------------------------------------------------------------------------------------
+
+
+def test_each_definition_of_a_failure_stands_for_itself() -> None:
+    found = {effect.definition.id: effect.definition.here.value / 3600 for effect in plan(**OF_64).failures}
+    # Hours at the published size × GPUs there / 512 here.
+    assert found == {
+        "bloom-384-a100": pytest.approx(168 * 384 / 512),
+        "llama3-16384-h100-unexpected": pytest.approx(3.093 * 16384 / 512),
+        "llama3-16384-h100": pytest.approx(2.781 * 16384 / 512),
+        "ft-hsdp-100000": pytest.approx(0.3 * 100_000 / 512),
+        "rsc-1-node-rate": pytest.approx(24_000 / (6.5 * 64)),
+        "opt-1024-a100": pytest.approx(8.8 * 2),
+        "rsc-1024-a100": pytest.approx(7.9 * 2),
+    }
+    # They differ eight times over, which is why they are not averaged.
+    assert max(found.values()) / min(found.values()) == pytest.approx(126 / 15.8)
+
+
+def test_more_failures_ask_for_shorter_intervals_and_lose_more() -> None:
+    effects = plan(**OF_64).failures
+    intervals = [effect.best_interval for effect in effects]
+    lost = [effect.lost.value for effect in effects if effect.lost is not None]
+    assert intervals == sorted(intervals, key=lambda interval: -(interval or 0))
+    assert lost == sorted(lost) and len(lost) == len(effects)
+
+
+def test_what_is_lost_costs_its_share_of_the_gpus() -> None:
+    lost = plan(**OF_64).option("s3-standard").lost
+    assert lost is not None and lost.per_hour is not None
+    assert lost.per_hour.value == pytest.approx(64 * 55.04 * lost.now.lost.value)
+
+
+# ---- restore ---------------------------------------------------------------------------------------------------------
+
+
+def test_shards_are_read_once_and_a_whole_file_by_every_node() -> None:
+    sharded, whole = plan(**OF_64), plan(**OF_64, checkpoint_writers=1)
+    restore, other = sharded.option("s3-standard").restore, whole.option("s3-standard").restore
+    assert restore is not None and other is not None
+    assert (restore.way, other.way) == ("shards", "everything")
+    assert restore.everything.value == pytest.approx(64 * restore.shards.value)
+    # 64 nodes × 8 ranks × 8 parts: the requests of one prefix bind, 5,500 × 8 MiB a second.
+    assert restore.seconds.value == pytest.approx(980e9 / (5500 * 8 * 2**20))
+    assert other.seconds == other.everything
+
+
+def test_an_adapter_is_restored_with_its_base_model_on_every_node() -> None:
+    found = plan(task="qlora", model_parameters=8e9, lora_rank=16)
+    restore, size = found.option("s3-standard").restore, found.size
+    assert restore is not None and restore.base is not None and size is not None
+    # 0.5 bytes per parameter of the 4-bit base, on 8 nodes, at the rate that brings the adapter.
+    rate = size.value / restore.shards.value
+    assert restore.base.value == pytest.approx(8 * 8e9 * 0.5 / rate)
+    assert restore.seconds.value == pytest.approx(restore.everything.value + restore.base.value)
+
+
+# ---- keeping ---------------------------------------------------------------------------------------------------------
+
+
+def test_keeping_and_saving_are_priced_on_every_option() -> None:
+    kept = {option.option: option.retention for option in plan(**OF_64, checkpoints_kept=2).options}
+    gib = 980e9 / GIB
+    saves = 730 * 6  # a month of one every 10 minutes
+    parts = math.ceil(980e9 / 512 / 2**23) + 2  # of 8 MiB, and two requests around them
+    puts = 512 * parts * saves / 1000
+    expected = {
+        "s3-standard": (2 * gib * 0.023, puts * 0.005),
+        "mountpoint-s3": (2 * gib * 0.023, puts * 0.005),
+        "s3-express-one-zone": (2 * gib * 0.11, puts * 0.00113 + saves * gib * 0.0032),
+        # Its own storage and the bucket; written once, and an export is a read.
+        "s3-files": (2 * gib * (0.3 + 0.023), saves * gib * (0.06 + 0.03) + puts * 0.005),
+    }
+    for option, (keeping, saving) in expected.items():
+        found = kept[option]
+        assert found is not None and found.keeping is not None and found.saving is not None and found.total is not None
+        assert found.keeping.value == pytest.approx(keeping), option
+        assert found.saving.value == pytest.approx(saving), option
+        assert found.total.value == pytest.approx(keeping + saving), option
+        assert found.gib_months.value == pytest.approx(2 * gib)
+
+
+def test_a_file_system_is_bought_in_steps() -> None:
+    found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
+    assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 125
+    assert found.retention is not None and found.retention.keeping is not None
+    # A share of 1,825.4 GiB at USD 0.145, or a file system of its own with 2,400 GiB.
+    assert found.retention.keeping[:3] == (
+        pytest.approx(2 * 980e9 / GIB * 0.145),
+        pytest.approx(2 * 980e9 / GIB * 0.145),
+        pytest.approx(2400 * 0.145),
+    )
+
+
+def test_what_is_not_priced_is_named_and_has_no_total() -> None:
+    found = plan(**OF_64 | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
+    assert found is not None
+    assert (found.keeping, found.total, found.not_priced) == (None, None, ("storage",))
+
+
+def test_a_file_is_never_cut_into_more_parts_than_s3_allows() -> None:
+    found = plan(checkpoint_bytes=980e9, checkpoint_writers=1, checkpoint_interval=3600).option("s3-standard").retention
+    assert found is not None and found.saving is not None
+    # 980 GB are 116,825 parts of 8 MiB; S3 takes 10,000, so they are larger: 10,002 requests × 730 saves.
+    assert found.saving.value == pytest.approx(10_002 * 730 * 0.005 / 1000)
+
+
+# ---- the way to S3 ---------------------------------------------------------------------------------------------------
+
+
+def test_s3_files_exports_after_a_minute_of_quiet() -> None:
+    moments = plan(**OF_64).option("s3-files").timeline
+    assert moments.written is not None and moments.in_s3 is not None
+    # 980 GB at 2,700 MB/s take longer than 512 files at 800 a second.
+    assert moments.in_s3.value == pytest.approx(980e9 / 2**30 + 60 + 980e9 / 2.7e9)
+
+
+def test_a_lustre_export_that_takes_longer_than_the_interval_falls_behind() -> None:
+    found = plan(**OF_64).option("fsx-for-lustre")
+    # 980 GB at 875 MB/s: 18 min 40 s against 10 minutes.
+    assert found.timeline.export is not None and found.timeline.export.value == pytest.approx(980e9 / 875e6)
+    assert "export-falls-behind" in [reason.id for reason in found.but]
+    hourly = plan(**OF_64 | {"checkpoint_interval": 3600}).option("fsx-for-lustre")
+    assert "export-falls-behind" not in [reason.id for reason in hourly.but]
+
+
+def test_what_is_written_to_s3_is_in_s3() -> None:
+    moments = plan(**OF_64).option("s3-standard").timeline
+    assert moments.in_s3 == moments.written and moments.export is None
+
+
+def test_a_directory_bucket_is_copied_as_fast_as_s3_takes_it() -> None:
+    found = plan(**OF_64)
+    express, s3 = found.option("s3-express-one-zone").timeline, found.option("s3-standard").timeline
+    assert express.written is not None and express.in_s3 is not None and s3.written is not None
+    assert express.in_s3.value == pytest.approx(express.written.value + s3.written.value)
+
+
+# ---- what a tier cannot do -------------------------------------------------------------------------------------------
+
+
+def test_a_temporary_file_cannot_be_renamed_on_a_mounted_general_purpose_bucket() -> None:
+    rename = frozenset({"rename"})
+    assert load().model.parts["savers"].get_value("pytorch-dcp-files") == ("rename",)
+    found = {(ability.option, ability.backing): lacking(ability, rename) for ability in abilities(load())}
+    assert found == {
+        ("s3-standard", None): ("rename",),
+        ("fsx-for-lustre", None): (),
+        ("s3-express-one-zone", None): (),
+        ("s3-files", None): (),
+        ("mountpoint-s3", "s3-standard"): ("rename",),
+        ("mountpoint-s3", "s3-express-one-zone"): (),
+    }
+
+
+def test_an_operation_a_saver_needs_rules_an_option_out_for_checkpoints() -> None:
+    found = plan(file_operations=["hard-link"], interface="file-paths")
+    out = {option.option: [reason.id for reason in option.cannot] for option in found.options if option.cannot}
+    assert "cannot-do-operation" in out["s3-files"] and "cannot-do-operation" in out["mountpoint-s3"]
+    assert all(found.option(name).verdict == "ruled-out" for name in out)
+    assert found.placed.option == "fsx-for-lustre" and found.placed.verdict == "recommended"
+
+
+def test_a_file_larger_than_mountpoint_writes_is_caught() -> None:
+    # 80,000 MiB = 83.9 GB with the default parts.
+    assert not plan(checkpoint_bytes=83e9, checkpoint_writers=1).option("mountpoint-s3").cannot
+    caught = plan(checkpoint_bytes=84e9, checkpoint_writers=1).option("mountpoint-s3").cannot
+    assert [reason.id for reason in caught] == ["larger-than-mount-writes"]
+    assert not plan(checkpoint_bytes=84e9).option("mountpoint-s3").cannot
+
+
+# ---- host memory first -----------------------------------------------------------------------------------------------
+
+
+def test_host_memory_holds_a_nodes_share_and_its_neighbours() -> None:
+    found = plan(**OF_64, host_memory_bytes=2e12).memory_first
+    assert found is not None
+    assert found.bytes_per_node.value == pytest.approx(2 * 980e9 / 64)
+    assert found.copy_seconds.value == pytest.approx(980e9 / (512 * 20e9))
+    assert found.fits is True
+    small = plan(**OF_64, host_memory_bytes=30e9).memory_first
+    assert small is not None and small.fits is False
+    unknown = plan(**OF_64).memory_first
+    assert unknown is not None and unknown.fits is None
+
+
+def test_every_option_has_a_curve_over_the_same_intervals() -> None:
+    found = plan(**OF_64)
+    assert len(curves(found)) == 5
+    assert len({tuple(interval for interval, _ in points) for points in curves(found).values()}) == 1
