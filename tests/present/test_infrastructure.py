@@ -236,6 +236,13 @@ def test_what_holds_checkpoints_outlives_its_stack() -> None:
         assert ("lifecycle" in system) == (policy == "Retain")
 
 
+def test_s3_files_outlives_its_stack_too_where_it_holds_checkpoints() -> None:
+    for name, policy in (("s3 files", "Retain"), ("all of them", "Delete")):
+        [system] = of_type(template(name)[1], "AWS::S3Files::FileSystem").values()
+        assert system["DeletionPolicy"] == policy
+        assert ("lifecycle" in hcl(name)["aws_s3files_file_system", "training"]) == (policy == "Retain")
+
+
 def ports(document: dict[str, Any]) -> Iterator[tuple[str, str, int | None, int | None]]:
     for kind in ("Ingress", "Egress"):
         for body in of_type(document, f"AWS::EC2::SecurityGroup{kind}").values():

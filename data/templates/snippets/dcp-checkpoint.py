@@ -1,4 +1,4 @@
-# PyTorch 2.3 and newer, distributed checkpoint onto a mounted file system.  Source: pytorch-dcp
+# PyTorch 2.3 and newer, distributed checkpoint onto a mounted file system.  Source: pytorch-dcp-guide
 # Replace /mnt/training; every rank runs this.
 import torch.distributed.checkpoint as dcp
 

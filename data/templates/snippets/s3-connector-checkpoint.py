@@ -1,5 +1,5 @@
 # PyTorch 2.3 and newer, distributed checkpoint straight to S3: pip install 's3torchconnector[dcp]'.
-# Sources: s3-connector-pytorch, pytorch-dcp.  Replace BUCKET and PREFIX/; every rank runs this.
+# Sources: s3-connector-pytorch, pytorch-dcp-guide.  Replace BUCKET and PREFIX/; every rank runs this.
 import torch.distributed.checkpoint as dcp
 from s3torchconnector import S3ClientConfig
 from s3torchconnector.dcp import HexPrefixStrategy, S3StorageReader, S3StorageWriter

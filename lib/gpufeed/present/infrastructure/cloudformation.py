@@ -38,7 +38,7 @@ def document(need: Needed) -> Node:
         "Parameters": _parameters(need, json.dumps(resources)),
         "Conditions": {
             "CreateBucket": {"Fn::Equals": [{"Ref": "ExistingBucketName"}, ""]},
-            "ExpireCheckpoints": {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, 0]}]},
+            "ExpireCheckpoints": {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, "0"]}]},
         },
         "Resources": resources,
         "Outputs": _outputs(need),
@@ -183,10 +183,7 @@ def _file_system(system: FileSystem, need: Needed) -> Node:
         association = _association("/checkpoints", "CheckpointPrefix", need, export, batch_import=False)
         # One after the other: a file system changes one association at a time.
         resources["CheckpointAssociation"] = {"DependsOn": "DataAssociation", **association}
-    # What holds checkpoints outlives its stack, with all it needs to export them: it is deleted by hand, once their
-    # export is proven.
-    policy = _kept("Retain" if system.holds_checkpoints else "Delete")
-    return {name: resource | policy for name, resource in resources.items()}
+    return _outliving(resources, holds_checkpoints=system.holds_checkpoints)
 
 
 def _association(path: str, prefix: str, need: Needed, s3: Node, *, batch_import: bool) -> Node:
@@ -234,7 +231,7 @@ def _rule(direction: str, group: Node, peer_name: str, peer: Node, what: Node) -
 
 def _s3_files(need: Needed) -> Node:
     arn = {"Fn::Sub": ["arn:${AWS::Partition}:s3:::${Bucket}", {"Bucket": _BUCKET}]}
-    return {
+    resources: Node = {
         "MountTargetSecurityGroup": {
             "Type": "AWS::EC2::SecurityGroup",
             "Properties": {
@@ -254,7 +251,6 @@ def _s3_files(need: Needed) -> Node:
         },
         "S3FilesFileSystem": {
             "Type": "AWS::S3Files::FileSystem",
-            **_kept("Delete"),
             "Properties": {"Bucket": arn, "RoleArn": {"Ref": "S3FilesRoleArn"}, "Tags": _TAGS},
         },
         "MountTarget": {
@@ -266,6 +262,7 @@ def _s3_files(need: Needed) -> Node:
             },
         },
     }
+    return _outliving(resources, holds_checkpoints=need.checkpoints_in_s3_files)
 
 
 def _outputs(need: Needed) -> Node:
@@ -283,6 +280,12 @@ def _outputs(need: Needed) -> Node:
 
 def _if(condition: str, rule: Node) -> Node:
     return {"Fn::If": [condition, rule, {"Ref": "AWS::NoValue"}]}
+
+
+def _outliving(resources: Node, *, holds_checkpoints: bool) -> Node:
+    """What holds checkpoints outlives its stack, with all it needs to export them; it is then deleted by hand."""
+    policy = _kept("Retain" if holds_checkpoints else "Delete")
+    return {name: resource | policy for name, resource in resources.items()}
 
 
 def _kept(policy: str) -> Node:

@@ -48,6 +48,7 @@ class Needed:
     directory_bucket: bool
     checkpoints_in_directory_bucket: bool
     s3_files: bool
+    checkpoints_in_s3_files: bool
     abort_multipart_days: int
     noncurrent_days: int
     chunk_mib: int
@@ -67,6 +68,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         directory_bucket=EXPRESS in options | backed_by,
         checkpoints_in_directory_bucket=EXPRESS in (placed["checkpoints"].option, placed["checkpoints"].backed_by),
         s3_files=S3_FILES in options,
+        checkpoints_in_s3_files=placed["checkpoints"].option == S3_FILES,
         abort_multipart_days=_in_unit(bucket, "abort_multipart_after"),
         noncurrent_days=_in_unit(bucket, "noncurrent_versions_kept"),
         chunk_mib=_in_unit(facts.options[FSX], "imported_file_chunk"),
@@ -141,7 +143,7 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     if checkpoints != reads.option:
         lines.append(_monthly(plan.option(checkpoints)))
     lines.append(text("infrastructure.prices", oldest=prices.oldest, newest=prices.newest))
-    if FSX in (reads.option, checkpoints):
+    if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
     return tuple(lines)
 

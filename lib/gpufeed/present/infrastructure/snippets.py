@@ -27,6 +27,8 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
         names += ["mountpoint.sh", "mountpoint-eks.yaml"]
     if FSX in (reads, checkpoints):
         names += ["fsx.sh", "fsx-eks.yaml"]
+    if checkpoints == FSX:
+        names.append("fsx-release.sh")
     if S3_FILES in (reads, checkpoints):
         names.append("s3-files.sh")
     if reads in _OBJECT_STORES:

@@ -257,9 +257,12 @@ def _s3_files(need: Needed) -> Iterator[Block]:
         to_port=need.nfs_port,
     )
     yield _of("data", ("aws_partition", "current"))
+    # As for FSx for Lustre: what holds checkpoints is deleted by hand.
+    kept = [_of("lifecycle", (), prevent_destroy=True)] if need.checkpoints_in_s3_files else []
     yield _resource(
         "aws_s3files_file_system",
         "training",
+        *kept,
         bucket=Expression('"arn:${data.aws_partition.current.partition}:s3:::${local.bucket_name}"'),
         role_arn=Expression("var.s3_files_role_arn"),
         depends_on=[Expression("aws_s3_bucket_versioning.data")],
