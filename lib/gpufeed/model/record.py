@@ -24,6 +24,9 @@ SCHEMA_VERSION = 1
 #: The sections of named values that two records are compared by, the answer first.
 SECTIONS = ("answer", "figures", "warnings", "facts", "prices", "sources")
 
+#: Fields that are no figures of their own: part of the answer, sentences, and the way to a figure.
+_ELSEWHERE = frozenset({"configuration", "reasons", "warnings", "steps"})
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -165,10 +168,13 @@ def _numbers(name: str, it: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(it, Mapping):
         for key, part in it.items():
             yield from _numbers(f"{name}.{key}", part)
+    elif isinstance(it, tuple):
+        # Lines of a bill and the like, each under its own id.
+        for part in it:
+            yield from _numbers(f"{name}.{getattr(part, 'id', '')}", part)
     elif is_dataclass(it):
         for field in fields(it):
-            # The configuration is part of the answer.
-            if field.name != "configuration":
+            if field.name not in _ELSEWHERE:
                 yield from _numbers(f"{name}.{field.name}", getattr(it, field.name))
 
 
