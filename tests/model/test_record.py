@@ -77,8 +77,9 @@ def test_a_scan_and_a_measurement_are_kept_whole() -> None:
 def test_every_number_used_stands_there_with_unit_source_and_date() -> None:
     kept = made()
     latency = load().options["s3-standard"]["first_byte_latency"]
+    assert latency.quantity is not None
     assert kept["facts"]["options.s3-standard.first_byte_latency"] == {
-        "low": 0.009, "value": 0.03, "high": 0.03, "unit": "seconds", "basis": "published",
+        **latency.quantity.to_json(), "unit": "seconds", "basis": "published",
         "sources": list(latency.sources), "as_of": latency.as_of,
     }  # fmt: skip
     assert kept["prices"]["s3-standard.get.us-east-1"]["value"] == 0.0004

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gpufeed.cli import main
+from gpufeed.facts import load
 from gpufeed.model.record import Change, Recheck
-from gpufeed.present import changes
+from gpufeed.present import changes, words
 
 JOB = 'task = "pretraining"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "llm-text"\n'
 
@@ -37,7 +38,9 @@ def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixt
     kept.write_text(json.dumps(document), encoding="utf-8")
     assert main(["recheck", str(kept)]) == 0
     said = capsys.readouterr().out.splitlines()
-    latency = "50 ms (9–30 ms) [published, 2025-01-01] → 30 ms (9–30 ms) [published, undated]"
+    known = load().options["s3-standard"]["first_byte_latency"]
+    bounds = words.quantity_range(known.quantity)
+    latency = f"50 ms ({bounds}) [published, 2025-01-01] → 30 ms ({bounds}) [published, {known.as_of}]"
     assert said[1:] == [
         "The answer has changed.",
         "Answer (1):",
