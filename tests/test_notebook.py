@@ -114,5 +114,5 @@ def test_this_machines_own_memory_is_none_of_the_options() -> None:
     assert own.option is None
     study = gpufeed.example()
     study.measurement = own
-    rows = gpufeed.tables.placements(study.recommend(gpufeed.load()))
-    assert rows.iloc[1, -1] == "none of the options (shown only)"
+    rows = gpufeed.tables.opinions(study.recommend(gpufeed.load()))
+    assert rows["Measured"][1] == "none of the options (shown only)"

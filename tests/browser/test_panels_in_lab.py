@@ -89,6 +89,19 @@ def test_choose_answers_a_moved_widget(lab: Lab, open_notebook: OpenNotebook) ->
     expect(output.get_by_role("alert")).to_have_count(0)
     output.get_by_text("More fields").click()
     looked_at(notebook, output, "choose")
+    field(output, "hard-link").uncheck()
+    field(output, "Checkpoints").select_option(label="not stated")
+    enter(output, "Instances", "8")
+    output.get_by_text("What would change the answer").click()
+    expect(output).to_contain_text("when Instances goes from 8 to 17.", timeout=60 * SECONDS)
+    looked_at(notebook, output, "choose-flips")
+    output.get_by_text("What would change the answer").click()
+    output.get_by_text("How each number comes about").click()
+    output.get_by_text("What the job asks for").click()
+    output.get_by_text("Read rate the GPUs ask for").first.click()
+    link = output.get_by_role("link", name="MLPerf Storage v1.0 and v2.0 workload files").first
+    expect(link).to_have_attribute("href", re.compile("^https://"))
+    looked_at(notebook, output, "choose-figures")
 
 
 def test_inspect_scans_and_stops_and_says_what_is_wrong(lab: Lab, open_notebook: OpenNotebook) -> None:

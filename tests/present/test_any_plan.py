@@ -58,7 +58,12 @@ def some_workloads(count: int, seed: int) -> Iterator[dict[str, Any]]:
             traits["instance_type"] = pick.choice(list(facts.instances))
         else:
             traits |= {"accelerator": pick.choice(list(facts.accelerators)), "accelerators_per_instance": 8}
-        yield traits | {name: choose() for name, choose in optional.items() if pick.random() < 0.4}
+        traits |= {name: choose() for name, choose in optional.items() if pick.random() < 0.4}
+        # No object is smaller than a byte, and no sample larger than the data set.
+        if "dataset_bytes" in traits:
+            parts = (traits.get("objects", 1), traits.get("sample_bytes", 1.0))
+            traits["dataset_bytes"] = max(traits["dataset_bytes"], *parts)
+        yield traits
 
 
 @pytest.fixture(scope="module")

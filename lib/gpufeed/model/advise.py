@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint, epochs, limits, paths
+from gpufeed.model import checkpoint, epochs, limits, paths, plausible
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -50,7 +50,9 @@ def recommend(
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []
     if fed is not None and fed.value < 1.0:
-        first = [Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by})]
+        first = [
+            Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by}, grave=True)
+        ]
     evidence = used_as(measurement, reads, job)
     answers = tuple(compared(fit[option], fit[reads], option == reads) for option in SYSTEMS)
     placements = {
@@ -77,6 +79,7 @@ def recommend(
         copy_once=copy,
         warnings=(
             *first,
+            *plausible.doubts(job, traits, judged[S3].stall),
             *job.demand.warnings,
             *warnings,
             *limits.caveats(job.region, facts, placements.values()),

@@ -110,7 +110,8 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
     times: Counter[str] = Counter()
     for id_, quantity in chain(found, *(_in(name, value) for name, value in of_the_plan.items())):
         times[id_] += 1
-        yield (id_ if times[id_] == 1 else f"{id_}-{times[id_]}"), quantity
+        unit = f"{plan.currency}/{quantity.unit[4:]}" if quantity.unit.startswith("per ") else quantity.unit
+        yield (id_ if times[id_] == 1 else f"{id_}-{times[id_]}"), quantity.named(unit)
 
 
 #: Figures that belong to no option, beside the demand.

@@ -377,6 +377,12 @@ def _bounds(name: str, now: float | None, workload: Workload, facts: Facts) -> t
         most = workload.model_parameters or now
     if name == "model_parameters" and workload.active_parameters is not None:
         least = workload.active_parameters
+    # A part is never larger than the whole, and no object smaller than a byte.
+    if name in ("objects", "sample_bytes", "working_set_bytes") and workload.dataset_bytes is not None:
+        most = min(most, workload.dataset_bytes)
+    if name == "dataset_bytes":
+        parts = (workload.objects, workload.sample_bytes, workload.working_set_bytes)
+        least = max(least, *(part for part in parts if part is not None), 0.0)
     if allowed.whole:
         low, high = float(math.ceil(low)), float(math.floor(high))
     return max(low, least), min(high, most)

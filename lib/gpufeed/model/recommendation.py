@@ -24,10 +24,14 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """Something the reader must know: message ``warning.<id>`` with these parameters."""
+    """Something the reader must know: message ``warning.<id>`` with these parameters.
+
+    A ``grave`` one puts the whole answer in doubt, and is said before it.
+    """
 
     id: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    grave: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,7 @@ class Workload:
         total, active = checked.get("model_parameters"), checked.get("active_parameters")
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
-        dataset, working_set = checked.get("dataset_bytes"), checked.get("working_set_bytes")
-        if dataset is not None and working_set is not None and working_set > dataset:
-            raise InputError("workload.more-read-than-there-is", read=f"{working_set:g}", all=f"{dataset:g}")
+        _refuse_impossible_sizes(checked)
         return cls(**checked)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -137,6 +135,20 @@ def _check_writers(checked: Mapping[str, Any], facts: Facts) -> None:
         each = int(facts.instances[checked["instance_type"]].known("accelerators").value)
     if writers > checked["instances"] * each:
         raise InputError("workload.more-writers-than-ranks", stated=writers, ranks=checked["instances"] * each)
+
+
+def _refuse_impossible_sizes(checked: Mapping[str, Any]) -> None:
+    """A part is never larger than the whole, and no object smaller than a byte."""
+    dataset, objects = checked.get("dataset_bytes"), checked.get("objects")
+    if dataset is None:
+        return
+    if objects is not None and objects > dataset:
+        raise InputError("workload.more-objects-than-bytes", objects=f"{objects:,}", bytes=f"{dataset:g}")
+    working_set, sample = checked.get("working_set_bytes"), checked.get("sample_bytes")
+    if working_set is not None and working_set > dataset:
+        raise InputError("workload.more-read-than-there-is", read=f"{working_set:g}", all=f"{dataset:g}")
+    if sample is not None and sample > dataset:
+        raise InputError("workload.sample-above-dataset", sample=f"{sample:g}", all=f"{dataset:g}")
 
 
 def _shown(value: object) -> str:

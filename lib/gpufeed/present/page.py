@@ -66,6 +66,11 @@ def closed(title: str, *parts: str) -> str:
     return f'<details class="group"><summary>{escape(title)}</summary>{"".join(parts)}</details>'
 
 
+def doubt(sentence: str) -> str:
+    """Something that puts the answer in doubt: seen as an error is, though nothing went wrong."""
+    return f'<p class="error">{escaped(sentence, _LONGEST_SENTENCE)}</p>' if sentence else ""
+
+
 def listed(sentences: list[str]) -> str:
     items = "".join(f"<li>{escaped(sentence, _LONGEST_SENTENCE)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""

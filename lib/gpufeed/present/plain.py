@@ -30,6 +30,9 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         verdict=words.decided_by(plan.placements["training_reads"].decided_by),
         fed=words.quantity(plan.fed),
     )
+    for warning in plan.warnings:
+        if warning.grave:
+            yield f"! {words.warning(warning)}"
     yield text(
         "shell.plan.rule",
         option=words.option(rule.option),
@@ -51,6 +54,12 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
             option=words.option(placed.option),
             decided=words.decided_by(placed.decided_by),
         )
+        yield text(
+            "shell.plan.opinions",
+            rule=words.option(placed.rule),
+            model=words.option(placed.model) if placed.model else text("present.unknown"),
+            measured=words.measured(placed),
+        )
         if placed.configuration:
             yield "  " + separator.join(words.setting(name, value) for name, value in placed.configuration.items())
         for reason in placed.reasons:
@@ -67,7 +76,8 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
     for warning in plan.warnings:
-        yield f"! {words.warning(warning)}"
+        if not warning.grave:
+            yield f"! {words.warning(warning)}"
 
 
 def scan(result: Any, found: SmallFiles | None, currency: str) -> list[str]:

@@ -58,27 +58,36 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> pd.DataFrame
 
 
 def placements(recommendation: Recommendation) -> pd.DataFrame:
-    """Where each data role goes, who decided, and the three opinions side by side."""
+    """Where each data role goes, and what to order for it."""
     return table(
-        ("role", "option", "configuration", "decided-by", "rule", "model", "measured"),
-        (_placement(placement) for placement in recommendation.placements.values()),
+        ("role", "option", "configuration"),
+        ((words.role(p.role), placed(p), configuration(p)) for p in recommendation.placements.values()),
     )
 
 
-def _placement(p: Placement) -> tuple[str, ...]:
-    measured = text("present.nothing-measured")
-    if p.measured_used_as:
-        option = words.option(p.measured) if p.measured else text("present.no-option")
-        measured = text("present.used-as", option=option, used_as=text(f"used-as.{p.measured_used_as}"))
-    return (
-        words.role(p.role),
-        placed(p),
-        configuration(p),
-        words.decided_by(p.decided_by),
-        words.option(p.rule),
-        words.option(p.model) if p.model else text("present.unknown"),
-        measured,
+def opinions(recommendation: Recommendation) -> pd.DataFrame:
+    """The published rule, the model and a measurement side by side per data role, and which of them decided."""
+    return table(
+        ("role", "rule", "model", "measured", "decided-by"),
+        (
+            (
+                words.role(p.role),
+                words.option(p.rule),
+                words.option(p.model) if p.model else text("present.unknown"),
+                words.measured(p),
+                words.decided_by(p.decided_by),
+            )
+            for p in recommendation.placements.values()
+        ),
     )
+
+
+def why(recommendation: Recommendation) -> list[str]:
+    """For each data role, why it goes where it goes."""
+    return [
+        text("panel.why", role=words.role(p.role), reasons=words.sentences(*(words.reason(r) for r in p.reasons)))
+        for p in recommendation.placements.values()
+    ]
 
 
 def placed(p: Placement) -> str:

@@ -242,6 +242,14 @@ def decided_by(id_: str) -> str:
     return text(f"decided-by.{id_}")
 
 
+def measured(placed: said.Placement) -> str:
+    """What a measurement says of a data role, and what it was good for."""
+    if not placed.measured_used_as:
+        return text("present.nothing-measured")
+    on = option(placed.measured) if placed.measured else text("present.no-option")
+    return text("present.used-as", option=on, used_as=text(f"used-as.{placed.measured_used_as}"))
+
+
 def rule(id_: str) -> str:
     """The sentence of a published rule."""
     return text(f"rule.{id_}")
@@ -341,6 +349,7 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
     "fed": share,
     "best": share,
     "option": option,
+    "trait": lambda name: text(f"trait.{name}"),
     "rule": option,
     "other": option,
     "limit": limit,

@@ -107,9 +107,13 @@ class ChoosePanel(Panel):
             page.STYLE,
             page.paragraph(headline(recommendation), "headline") if self._headed else "",
             page.paragraph(verdict(recommendation)),
+            *(page.doubt(words.warning(warning)) for warning in recommendation.warnings if warning.grave),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
             page.listed(training_reads(recommendation)),
+            page.heading(text("panel.opinions")),
+            page.table(tables.opinions(recommendation)),
+            page.listed(tables.why(recommendation)),
         )
         self._details.value = page.block(
             page.heading(text("panel.rules")),
@@ -212,6 +216,8 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (text("panel.rules"), rule_sentences(recommendation)),
             (text("panel.placements"), tables.placements(recommendation)),
             ("", training_reads(recommendation)),
+            (text("panel.opinions"), tables.opinions(recommendation)),
+            ("", tables.why(recommendation)),
             (text("panel.options"), tables.options(recommendation)),
             (text("panel.epochs"), tables.epochs(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
