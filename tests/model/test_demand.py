@@ -194,12 +194,6 @@ def test_a_lora_checkpoint_is_its_adapter() -> None:
     assert found.checkpoint_bytes.value == pytest.approx(8.03e9 * 0.000326 * 16 * 10)
 
 
-def test_every_step_of_the_derivation_is_kept() -> None:
-    found = asked(preset="mlperf-unet3d")
-    assert [step.id for step in found.steps][:3] == ["samples", "read-demand", "read-requests"]
-    assert found.steps[0].result.value == pytest.approx(21.671826625)
-
-
 def test_no_read_is_larger_than_its_object() -> None:
     found = asked(dataset_bytes=1e9, objects=10_000, request_bytes=1e6)
     assert found.request_bytes is not None and found.request_bytes.value == pytest.approx(100_000)

@@ -104,7 +104,7 @@ def flops_reported() -> list[Compared]:
             sequence_length=2048,  # GPT-3, OPT and BLOOM
         )
         modelled = answer.tokens_per_s_per_accelerator
-        inputs = dict(next(step for step in answer.steps if step.id == "tokens").inputs)
+        inputs = answer.intermediates
         assert modelled is not None
         done = modelled * (inputs["weights"].value + inputs["attention"].value)
         if "MFU" in row.unit:

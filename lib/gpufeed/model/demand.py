@@ -14,7 +14,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Caveat, Demand, Step
+from gpufeed.model.recommendation import Caveat, Demand
 from gpufeed.model.workload import Workload
 
 #: The preset a task stands for when none is named.
@@ -43,15 +43,13 @@ ANY_STACK = "published-runs"
 
 @dataclass(slots=True)
 class _Notes:
-    """Steps and warnings collected while the demand is worked out."""
+    """Intermediate quantities and warnings collected while the demand is worked out."""
 
-    steps: list[Step] = field(default_factory=list)
+    intermediates: dict[str, Quantity] = field(default_factory=dict)
     warnings: list[Caveat] = field(default_factory=list)
 
-    def step(self, step_id: str, equation: str, result: Quantity, **inputs: Quantity | None) -> Quantity:
-        known = tuple((name, quantity) for name, quantity in inputs.items() if quantity is not None)
-        self.steps.append(Step(step_id, equation, known, result))
-        return result
+    def keep(self, **quantities: Quantity) -> None:
+        self.intermediates |= quantities
 
     def warn(self, warning_id: str, **parameters: Any) -> None:
         self.warnings.append(Caveat(warning_id, parameters))
@@ -72,26 +70,13 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     )
     read = None
     if samples is not None and sample_bytes is not None:
-        read = notes.step(
-            "read-demand",
-            "accelerators × samples/s × bytes per sample",
-            (samples * sample_bytes * accelerators).named("bytes/s"),
-            accelerators=Quantity.exact(accelerators, "count"),
-            samples_per_second=samples,
-            sample_bytes=sample_bytes,
-        )
+        read = (samples * sample_bytes * accelerators).named("bytes/s")
     if object_bytes is None:
         object_bytes = _packed(section, sample_bytes)
     request_bytes = _request_bytes(workload, object_bytes, sample_bytes, facts)
     requests = None
     if read is not None and request_bytes is not None:
-        requests = notes.step(
-            "read-requests",
-            "bytes/s / bytes per request",
-            (read / request_bytes.middle()).named("requests/s"),
-            read_bytes_per_second=read,
-            request_bytes=request_bytes,
-        )
+        requests = (read / request_bytes.middle()).named("requests/s")
     workers = _stated_or(workload.workers_per_accelerator, facts.model.known("workers_per_accelerator"))
     each = _stated_or(workload.requests_in_flight_per_worker, facts.model.known("requests_in_flight_per_worker"))
     if workload.workers_per_accelerator is None:
@@ -101,15 +86,10 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     checkpoint = _checkpoint_bytes(workload, section, facts, notes)
     mode = workload.checkpoint_mode or "sync"
     interval = _interval(workload, facts, notes)
-    write = _checkpoint_write(workload, checkpoint, facts, mode=mode, interval=interval, notes=notes)
+    write = _checkpoint_write(workload, checkpoint, facts, mode=mode, interval=interval)
     restore = None
     if checkpoint is not None and workload.restore_target is not None:
-        restore = notes.step(
-            "restore-demand",
-            "checkpoint bytes / restore target",
-            (checkpoint / workload.restore_target).named("bytes/s"),
-            checkpoint_bytes=checkpoint,
-        )
+        restore = (checkpoint / workload.restore_target).named("bytes/s")
     return Demand(
         accelerators=accelerators,
         samples_per_s=None if samples is None else (samples * accelerators).named("samples/s"),
@@ -123,11 +103,11 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
         checkpoint_bytes=checkpoint,
         checkpoint_write_bytes_per_s=write,
         restore_bytes_per_s=restore,
-        mean_time_to_failure=_mean_time_to_failure(workload.instances, facts, notes),
+        mean_time_to_failure=_mean_time_to_failure(workload.instances, facts),
         checkpoint_mode=mode,
         checkpoint_interval=interval,
         checkpoint_writers=_writers(workload, accelerators),
-        steps=tuple(notes.steps),
+        intermediates=notes.intermediates,
         warnings=tuple(notes.warnings),
     )
 
@@ -225,17 +205,9 @@ def _language_model(
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
     # The shares were fitted with the middle of the shape, so what other shapes differ by is in their range already.
     attention = attention.middle()
-    tokens = notes.step(
-        "tokens",
-        "1 / (weights / (share in weights × peak) + attention / (share in attention × bf16 peak))",
-        formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak),
-        weights=weights,
-        share_in_weights=in_weights,
-        peak=peak,
-        attention=attention,
-        share_in_attention=in_attention,
-        bf16_peak=bf16_peak,
-    )
+    notes.keep(weights=weights, attention=attention, peak=peak, bf16_peak=bf16_peak)
+    notes.keep(share_in_weights=in_weights, share_in_attention=in_attention)
+    tokens = formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak)
     return tokens, (tokens / sequence.value).named("samples/s")
 
 
@@ -286,7 +258,7 @@ def _published_rate(preset: str, section: Section, accelerator: str, facts: Fact
     Such a scaled rate is an assumption: its range runs from the published rate itself to twice the scaled one.
     """
     if accelerator in section.parts:
-        return _rate_of(section.parts[accelerator], notes)
+        return _rate_of(section.parts[accelerator])
     peak = facts.accelerators[accelerator].quantity("peak_bf16")
     known = [
         (abs(other.value - peak.value), name, other)
@@ -298,7 +270,7 @@ def _published_rate(preset: str, section: Section, accelerator: str, facts: Fact
     if peak is None or not known:
         return section.quantity("samples_per_second")
     _, name, other = min(known)
-    rate = _rate_of(section.parts[name], notes)
+    rate = _rate_of(section.parts[name])
     if rate is None:
         return None
     notes.warn("scaled-rate", preset=preset, accelerator=accelerator, from_accelerator=name)
@@ -306,17 +278,11 @@ def _published_rate(preset: str, section: Section, accelerator: str, facts: Fact
     return Quantity(min(rate.low, scaled / 2), scaled, max(rate.high, scaled * 2), "samples/s", "assumed", rate.sources)
 
 
-def _rate_of(part: Section, notes: _Notes) -> Quantity | None:
+def _rate_of(part: Section) -> Quantity | None:
     batch, compute = part.quantity("batch_size"), part.quantity("compute_seconds")
     if batch is None or compute is None:
         return part.quantity("samples_per_second")
-    return notes.step(
-        "samples",
-        "batch size / compute time per step",
-        (batch / compute).named("samples/s"),
-        batch_size=batch,
-        compute_seconds=compute,
-    )
+    return (batch / compute).named("samples/s")
 
 
 def _request_bytes(
@@ -350,21 +316,9 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
         adapter = facts.workloads["lora"]
         rank = _stated_or(workload.lora_rank, adapter.known("lora_rank"))
         adapters = adapter.known("adapter_share_per_rank") * rank.value * parameters
-        return notes.step(
-            "adapter-checkpoint",
-            "parameters × adapter share per rank × rank × bytes per adapter parameter",
-            (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes"),
-            parameters=Quantity.exact(parameters, "count"),
-            rank=rank,
-        )
+        return (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes")
     each = facts.model.parts["checkpoint_bytes_per_parameter"].known(workload.optimizer or "adamw")
-    return notes.step(
-        "checkpoint",
-        "parameters × bytes per parameter",
-        formulas.checkpoint_bytes(parameters, each),
-        parameters=Quantity.exact(parameters, "count"),
-        bytes_per_parameter=each,
-    )
+    return formulas.checkpoint_bytes(parameters, each)
 
 
 def _writers(workload: Workload, accelerators: int) -> int:
@@ -385,26 +339,14 @@ def _interval(workload: Workload, facts: Facts, notes: _Notes) -> float:
 
 
 def _checkpoint_write(
-    workload: Workload, checkpoint: Quantity | None, facts: Facts, *, mode: str, interval: float, notes: _Notes
+    workload: Workload, checkpoint: Quantity | None, facts: Facts, *, mode: str, interval: float
 ) -> Quantity | None:
     """Write rate that keeps saving harmless: within tolerance × interval when synchronous, within it when not."""
     if checkpoint is None:
         return None
     if mode == "async":
-        return notes.step(
-            "checkpoint-write-async",
-            "checkpoint bytes / interval",
-            (checkpoint / interval).named("bytes/s"),
-            checkpoint_bytes=checkpoint,
-        )
-    tolerance = stall_tolerance(workload, facts)
-    return notes.step(
-        "checkpoint-write-sync",
-        "checkpoint bytes / (tolerance × interval)",
-        (checkpoint / (tolerance.middle() * interval)).named("bytes/s"),
-        checkpoint_bytes=checkpoint,
-        tolerance=tolerance,
-    )
+        return (checkpoint / interval).named("bytes/s")
+    return (checkpoint / (stall_tolerance(workload, facts).middle() * interval)).named("bytes/s")
 
 
 def stall_tolerance(workload: Workload, facts: Facts) -> Quantity:
@@ -412,13 +354,7 @@ def stall_tolerance(workload: Workload, facts: Facts) -> Quantity:
     return _stated_or(workload.stall_tolerance, facts.model.known("stall_tolerance"))
 
 
-def _mean_time_to_failure(instances: int, facts: Facts, notes: _Notes) -> Quantity:
+def _mean_time_to_failure(instances: int, facts: Facts) -> Quantity:
     """Seconds between failures of the whole job: 1 / (instances × failures per node and second)."""
     rate = facts.model.parts["failures"].known("node_failure_rate")
-    return notes.step(
-        "mean-time-to-failure",
-        "1 / (instances × node failure rate)",
-        (1.0 / (rate * instances)).named("seconds"),
-        instances=Quantity.exact(instances, "count"),
-        node_failure_rate=rate,
-    )
+    return (1.0 / (rate * instances)).named("seconds")

@@ -101,7 +101,7 @@ def _owners(figures: Mapping[str, Quantity]) -> dict[int, str]:
 
 def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
     """(id, quantity) of every figure.  An id that stands twice, as of two price bands, is counted on."""
-    found = _in("demand", plan.demand)
+    found = chain(_in("demand", plan.demand.intermediates), _in("demand", plan.demand))
     for answer in plan.options:
         # Ceilings first: what is taken from one of them is shown as taken from it.
         limits = _in(f"{answer.option}.supply.limits", answer.supply.limits)
@@ -116,7 +116,7 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
 
 #: Figures that belong to no option, beside the demand.
 _OF_THE_PLAN = ("gpu_hour_price",)
-_NO_FIGURES = frozenset({"steps", "warnings", "reasons", "configuration"})
+_NO_FIGURES = frozenset({"intermediates", "warnings", "reasons", "configuration"})
 
 
 def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:

@@ -35,16 +35,6 @@ class Caveat:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One line of the derivation: message ``step.<id>``, the equation, what went in and what came out."""
-
-    id: str
-    equation: str
-    inputs: tuple[tuple[str, Quantity], ...]
-    result: Quantity
-
-
-@dataclass(frozen=True, slots=True)
 class Demand:
     """What the job asks of its storage at full GPU speed (AU = 1).  None is "not known", never 0."""
 
@@ -64,7 +54,7 @@ class Demand:
     checkpoint_mode: str  # "sync" | "async"
     checkpoint_interval: float  # seconds
     checkpoint_writers: int  # ranks that write: all of a sharded save, one of adapters
-    steps: tuple[Step, ...] = ()
+    intermediates: Mapping[str, Quantity] = field(default_factory=dict)  # by name: what the figures above are made of
     warnings: tuple[Caveat, ...] = ()
 
     @property

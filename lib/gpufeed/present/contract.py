@@ -186,7 +186,6 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
         "checkpoint_writers": demand.checkpoint_writers,
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
-        "steps": [words.step(step) for step in demand.steps],
     }
 
 

@@ -104,6 +104,17 @@ def amount(quantity: Quantity, trait: str = "") -> str:
     return words.quantity(quantity)
 
 
+def sentences(figures: Iterable[Figure]) -> list[str]:
+    """Each figure with its equation, without what went into it."""
+    return [
+        text(
+            "explain.sentence", figure=words.figure(figure.name), equation=figure.equation, amount=amount(figure.result)
+        )
+        for figure in figures
+        if figure.equation
+    ]
+
+
 def lines(figures: Mapping[str, Figure], facts: Facts) -> Iterator[str]:
     """The same as text: a line for the figure and its equation, then one for each input."""
     for figure in figures.values():

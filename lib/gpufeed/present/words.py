@@ -268,10 +268,6 @@ def warning(it: said.Caveat) -> str:
     return text(f"warning.{it.id}", **shown(it.parameters))
 
 
-def step(line: said.Step) -> str:
-    return text(f"step.{line.id}", result=quantity(line.result), equation=line.equation)
-
-
 def figure(name: str) -> str:
     """What a figure of the plan is called; one that has no name of its own here keeps its id."""
     said_as = catalogue(language())

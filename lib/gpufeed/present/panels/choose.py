@@ -40,7 +40,7 @@ class ChoosePanel(Panel):
         self.form = Form(self._facts, study.workload, self.refresh)
         self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
         self.flips = Section(text("panel.flips"), self._flips, flips_page, text("flip.searching"))
-        self.figures = Section(text("panel.explain"), self._figures, self._figures_page, text("explain.working"))
+        self.figures = Section(text("panel.explain"), self._explained, self._figures_page, text("explain.working"))
         self.children = [
             self.form.main(),
             self.form.more(),
@@ -85,7 +85,7 @@ class ChoosePanel(Panel):
             found.append(one)
         return found
 
-    def _figures(self, _: Control) -> dict[str, Figure] | None:
+    def _explained(self, _: Control | None = None) -> dict[str, Figure] | None:
         plan, study = self.recommendation, self.study
         if plan is None:
             return None
@@ -97,9 +97,12 @@ class ChoosePanel(Panel):
 
     def summary(self) -> Summary:
         answer = summary(self.recommendation)
-        if self.workload is None:
+        figures = self._explained()
+        if self.workload is None or figures is None:
             return answer
-        return Summary([("", tables.table(("trait", "stated"), stated(self.workload))), *answer.parts])
+        asked = [figure for figure in figures.values() if figure.option is None]
+        how = (text("panel.explain"), derivation.sentences(asked))
+        return Summary([("", tables.table(("trait", "stated"), stated(self.workload))), *answer.parts, how])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
@@ -127,8 +130,6 @@ class ChoosePanel(Panel):
             page.table(tables.costs(recommendation)),
             page.heading(checkpoint_heading(recommendation)),
             page.table(tables.checkpoints(recommendation)),
-            page.heading(text("panel.steps")),
-            page.listed([words.step(step) for step in recommendation.demand.steps]),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
             page.listed(warnings(recommendation)),
         )
@@ -222,7 +223,6 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (text("panel.epochs"), tables.epochs(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
             (checkpoint_heading(recommendation), tables.checkpoints(recommendation)),
-            (text("panel.steps"), [words.step(step) for step in recommendation.demand.steps]),
             (text("panel.warnings"), warnings(recommendation)),
         ]
     )

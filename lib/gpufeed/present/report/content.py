@@ -12,10 +12,11 @@ from gpufeed.facts import Fact, Facts, Price, Source, WatchedFacts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.study import Study
-from gpufeed.present import charts, tables, words
+from gpufeed.present import charts, derivation, tables, words
 from gpufeed.present.charts import Drawing
 from gpufeed.present.panels import choose
 from gpufeed.present.panels.fields import stated
@@ -99,7 +100,7 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
     yield Section(text("report.rules"), (_cited(choose.rule_sentences(plan)),))
     yield from _seen(study, plan)
     yield Section(text("report.workload"), (_table(("trait", "stated"), stated(plan.workload)),))
-    yield Section(text("report.steps"), (_cited(words.step(step) for step in plan.demand.steps),))
+    yield _steps(study, plan, facts)
     yield _assumptions(watched)
     yield _facts(watched)
     yield _sources(plan, facts, watched)
@@ -167,6 +168,30 @@ def _flips(study: Study, plan: Recommendation, facts: Facts) -> Section:
     how = text("flip.how", steps=STEPS_PER_DECADE)
     blocks = (charts.sensitivity(found), _cited(tables.flips(found)), tables.sensitivity(found), how)
     return Section(text("report.flips"), blocks)
+
+
+def _steps(study: Study, plan: Recommendation, facts: Facts) -> Section:
+    """How every figure comes about: those of the demand, then those of the option that the plan takes."""
+    figures = explain(plan, facts, profile=study.profile, measurement=study.measurement)
+    parts = tuple(
+        Section(title, (_derived(figure for figure in figures.values() if figure.option == option),), appendix=True)
+        for option, title in ((None, text("explain.demand")), (plan.recommended, words.option(plan.recommended)))
+    )
+    return Section(text("report.steps"), (text("report.steps.note"),), parts, appendix=True)
+
+
+def _derived(figures: Iterable[Figure]) -> pd.DataFrame:
+    """One row for each figure: what it is, its equation, and the facts that it rests on."""
+    rows = (
+        (
+            words.figure(figure.name),
+            derivation.amount(figure.result),
+            figure.equation,
+            Cited(words.basis(figure.result.basis), tuple(sorted(figure.result.sources))),
+        )
+        for figure in figures
+    )
+    return _table(("figure", "value", "equation", "source"), rows)
 
 
 def _seen(study: Study, plan: Recommendation) -> Iterator[Section]:
