@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain
 from typing import Any
 
@@ -95,17 +95,20 @@ def _owners(figures: Mapping[str, Quantity]) -> dict[int, str]:
     for id_, quantity in figures.items():
         where_from = origin(quantity.value)
         if isinstance(where_from, Made) or (where_from is None and quantity.value not in (0.0, 1.0)):
-            owners.setdefault(id(quantity.value), id_)
+            owners.setdefault(_identity(quantity.value), id_)
     return owners
+
+
+def _identity(number: float) -> int:
+    """The same for a number and its rounding to itself."""
+    return id(origin(number) or number)
 
 
 def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
     """(id, quantity) of every figure.  An id that stands twice, as of two price bands, is counted on."""
     found = chain(_in("demand", plan.demand.intermediates), _in("demand", plan.demand))
     for answer in plan.options:
-        # Ceilings first: what is taken from one of them is shown as taken from it.
-        limits = _in(f"{answer.option}.supply.limits", answer.supply.limits)
-        found = chain(found, limits, _in(answer.option, replace(answer, supply=replace(answer.supply, limits={}))))
+        found = chain(found, _in(answer.option, answer))
     of_the_plan = {name: getattr(plan, name) for name in _OF_THE_PLAN}
     times: Counter[str] = Counter()
     for id_, quantity in chain(found, *(_in(name, value) for name, value in of_the_plan.items())):
@@ -116,7 +119,9 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
 
 #: Figures that belong to no option, beside the demand.
 _OF_THE_PLAN = ("gpu_hour_price",)
-_NO_FIGURES = frozenset({"intermediates", "warnings", "reasons", "configuration"})
+_NO_FIGURES = frozenset({"intermediates", "warnings", "reasons"})
+#: Settings that are numbers, and what they count.
+_SETTINGS = {"storage_capacity_gib": "GiB", "metadata_iops": "IOPS"}
 
 
 def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
@@ -124,16 +129,41 @@ def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
     if isinstance(value, Quantity):
         yield path, value
     elif is_dataclass(value):
-        for field in fields(value):
-            if field.name not in _NO_FIGURES:
-                yield from _in(f"{path}.{field.name}", getattr(value, field.name))
+        inside = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in _NO_FIGURES}
+        # Rows and ceilings first: a sum of one row, or the least of the ceilings, is shown as taken from there.
+        for name in sorted(inside, key=lambda name: not isinstance(inside[name], tuple | Mapping)):
+            yield from _in(f"{path}.{name}", inside[name])
     elif isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _in(f"{path}.{name}", inner)
+            setting = name in _SETTINGS and origin(inner) is not None
+            yield from _in(f"{path}.{name}", _quantity(inner, _SETTINGS[name]) if setting else inner)
     elif isinstance(value, tuple):
         for row in value:
             if is_dataclass(row):
                 yield from _in(f"{path}.{getattr(row, 'id', 'row')}", row)
+
+
+def _quantity(number: float, unit: str) -> Quantity:
+    """A bare number with the weakest basis and all sources of the known numbers that it is made of."""
+    rests_on = Quantity.exact(0.0)
+    for known in _known_in(number):
+        rests_on = rests_on + known
+    return Quantity(number, number, number, unit, rests_on.basis, rests_on.sources)
+
+
+def _plain(quantity: Quantity) -> Quantity:
+    """The same without memory."""
+    low, value, high = (float(bound) for bound in quantity[:3])
+    return quantity._replace(low=low, value=value, high=high)
+
+
+def _known_in(number: float) -> Iterator[Quantity]:
+    where_from = origin(number)
+    if isinstance(where_from, Known):
+        yield where_from.quantity
+    elif isinstance(where_from, Made):
+        for operand in where_from.operands:
+            yield from _known_in(operand)
 
 
 class _Equation:
@@ -147,20 +177,19 @@ class _Equation:
         result = self._figures[self._id]
         number = result.value
         where_from = origin(number)
-        owner = self._owner.get(id(number), self._id)
+        owner = self._owner.get(_identity(number), self._id)
         if owner != self._id:
             equation = self._named(number)
         elif where_from is None:
             equation = ""
         else:
             equation = self._made(where_from)[0] if isinstance(where_from, Made) else self._named(number)
-        plain = result._replace(value=float(number))
-        return Figure(self._id, plain, equation, tuple(self._inputs.values()))
+        return Figure(self._id, _plain(result), equation, tuple(self._inputs.values()))
 
     def _term(self, number: float) -> tuple[str, int]:
         """A number inside an equation, and how strongly it binds."""
         where_from = origin(number)
-        if id(number) in self._owner or isinstance(where_from, Known):
+        if _identity(number) in self._owner or isinstance(where_from, Known):
             return self._named(number), 9
         if where_from is None:
             return _CONSTANTS.get(number, f"{number:.12g}"), 9  # type: ignore[call-overload]  # 3600.0 is 3600
@@ -181,12 +210,11 @@ class _Equation:
     def _named(self, number: float) -> str:
         """The name of another figure or of a known number, which becomes an input."""
         where_from = origin(number)
-        if isinstance(where_from, Known) and id(number) not in self._owner:
+        if isinstance(where_from, Known) and _identity(number) not in self._owner:
             made = Input(where_from.name, where_from.quantity, where_from.fact)
         else:
-            id_ = self._owner[id(number)]
-            quantity = self._figures[id_]
-            made = Input(_symbol(id_), quantity._replace(value=float(quantity.value)), figure=id_)
+            id_ = self._owner[_identity(number)]
+            made = Input(_symbol(id_), _plain(self._figures[id_]), figure=id_)
         return self._without_clash(made)
 
     def _without_clash(self, wanted: Input) -> str:
@@ -204,4 +232,5 @@ def _symbol(figure_id: str) -> str:
     if figure_id.startswith("demand."):
         return figure_id
     *_, before, last = ("", *figure_id.split("."))
-    return f"{before}_{last}".replace("-", "_") if last in ("amount", "quantity") else last.replace("-", "_")
+    alone = last not in ("amount", "quantity", "unit_price") and before not in ("first_epoch", "later_epochs")
+    return (last if alone else f"{before}_{last}").replace("-", "_")

@@ -342,11 +342,11 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
     settings: dict[str, Any] = {
         "deployment_type": section.get_value("deployment_type"),
         "storage_type": section.get_value("storage_type"),
-        "storage_capacity_gib": int(order.capacity_gib),
+        "storage_capacity_gib": round(order.capacity_gib),
         "throughput_mb_per_s_per_tib": section.known("per_unit_throughput").value,
     }
     if section.get_value("metadata_configuration"):
-        settings["metadata_iops"] = int(order.metadata_iops)
+        settings["metadata_iops"] = round(order.metadata_iops)
     if order.efa:
         settings["efa"] = True
     storage, metadata = prices(order, region, facts)
