@@ -66,6 +66,8 @@ def test_recommend_prints_the_keys_of_the_contract(workload: Path, capsys: pytes
             "cost",
         } <= option.keys()
         assert all({"id", "text", "source"} == reason.keys() for reason in option["reasons"])
+        for line in option["cost"]["lines"]:
+            assert {"id", "text", "part", "quantity", "unit", "unit_price", "amount", "sources"} == line.keys()
     assert {
         "read_bytes_per_s",
         "read_requests_per_s",

@@ -50,6 +50,52 @@ def test_the_model_beats_the_rule_where_it_is_cheaper_in_the_middle_and_at_worst
     assert found.fed is not None and found.fed.low == 1.0
 
 
+def test_an_own_price_of_an_hour_prices_the_idle_gpus_and_is_called_the_users_own() -> None:
+    """40 a GPU-hour instance instead of 55.04 on demand: 8 × 40, and every idle hour at that."""
+    starved = {"preset": "image-classification", "dataset_bytes": 1e11, "objects": 1_000_000, "run_hours": 100}
+    listed, own = plan(**starved), plan(**starved, gpu_hour_price=40)
+    assert own.gpu_hour_price is not None and own.gpu_hour_price[:3] == (320, 320, 320)
+    idle, cheaper = (found.option("s3-standard").cost.idle_gpu for found in (listed, own))
+    assert idle is not None and cheaper is not None and idle.value > 0
+    assert cheaper.value == pytest.approx(idle.value * 40 / 55.04, rel=1e-12)
+    assert "own-gpu-price" in [warning.id for warning in own.warnings]
+
+
+def test_an_own_price_in_china_is_in_its_currency_and_prices_what_has_no_list_price() -> None:
+    china = {"region": "cn-north-1", "preset": "image-classification"}
+    assert "gpu-not-priced" in [warning.id for warning in plan(**china).warnings]
+    found = plan(**china, gpu_hour_price=300)
+    own = next(warning for warning in found.warnings if warning.id == "own-gpu-price")
+    assert own.parameters["price"].unit == "CNY/hour" and found.currency == "CNY"
+    assert found.gpu_hour_price is not None and found.gpu_hour_price.value == 2400
+    assert found.option("s3-standard").cost.idle_gpu is not None
+    assert found.option("s3-standard").cost.not_priced == ("base-storage", "gets", "lists")
+
+
+def test_a_saving_that_is_nothing_beside_what_the_gpus_cost_does_not_replace_the_rule() -> None:
+    """S3 Files is cheaper by a tenth of a cent (its lookups cost less), of a run whose GPUs cost USD 74,000."""
+    found = plan(interface="file-paths", data_in_s3=True, checkpoints="rare", checkpoint_bytes=1e9)
+    mountpoint, files = (found.option(name).cost.beyond_base for name in ("mountpoint-s3", "s3-files"))
+    assert mountpoint is not None and files is not None and files.value < mountpoint.value < files.value + 0.01
+    assert (found.rule.option, found.recommended) == ("mountpoint-s3", "mountpoint-s3")
+
+
+def test_opening_many_small_files_makes_mountpoint_dearer_than_s3_files() -> None:
+    """1,000,000 images of 100 KB: each open is a LIST at the price of 12 GETs, beside 100 KB at 0.03 per GiB."""
+    found = plan(
+        instances=1,
+        preset="image-classification",
+        samples_per_second_per_accelerator=150,
+        dataset_bytes=1e11,
+        objects=1_000_000,
+        interface="file-paths",
+        file_operations=["rename"],
+        avoid_parallel_file_system=True,
+    )
+    assert found.recommended == "s3-files"
+    assert "dearer" in reasons(found, "mountpoint-s3")
+
+
 def test_a_program_that_needs_files_rules_object_stores_out() -> None:
     found = plan(interface="posix", file_operations=["hard-link"])
     assert found.recommended == "fsx-for-lustre"
@@ -185,9 +231,9 @@ def test_a_mountpoint_on_a_directory_bucket_names_its_zone() -> None:
     found = plan(
         instances=1,
         preset="image-classification",
-        samples_per_second_per_accelerator=150,
+        samples_per_second_per_accelerator=10,
         dataset_bytes=1e11,
-        objects=1_000_000,
+        objects=1000,  # of 100 MB: 8 GB/s, which S3 Files does not give one client, and few files to open
         interface="file-paths",
         file_operations=["rename"],
         avoid_parallel_file_system=True,

@@ -146,7 +146,8 @@ def test_hours_that_contradict_the_epochs_are_told() -> None:
 
 def test_ten_epochs_over_a_hundred_thousand_objects_are_a_million_gets() -> None:  # case 054
     requests = plan(epochs=10, run_hours=100).option("s3-standard").cost.requests
-    assert requests is not None and requests.value == pytest.approx(0.40)
+    # 0.40 for 1,000,000 GETs and 0.005 for 1,000 LISTs of 1,000 keys
+    assert requests is not None and requests.value == pytest.approx(0.405, rel=1e-12)
 
 
 def test_idle_gpus_are_paid_for_in_the_first_epoch_and_not_in_those_from_memory() -> None:

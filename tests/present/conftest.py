@@ -51,7 +51,7 @@ def answer(  # noqa: PLR0917 — one row of a table
             idle_gpu=quantity((3000, 5000, 8000) if priced else (0, 0, 0), "USD"),
             total=quantity(total, "USD"),
             beyond_base=quantity(total, "USD"),
-            not_priced=() if priced else ("storage",),
+            not_priced=() if priced else ("own-storage",),
         ),
     )
 

@@ -69,7 +69,7 @@ def test_cost_ranks_what_is_not_priced_apart_and_names_it(recommendation: Recomm
         "S3 Express One Zone",
     ]
     assert list(drawing.table["Total"])[-1] == "not priced"
-    assert "total not known; not priced: storage" in texts(drawing)
+    assert "total not known; not priced: storage of the option itself" in texts(drawing)
     assert "USD 5,030 (USD 3,020–8,030)" in texts(drawing)
 
 

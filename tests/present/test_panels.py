@@ -29,6 +29,7 @@ STATED = {
     "dataset_bytes": 5e12,
     "objects": 50_000_000,
     "run_hours": 100.0,
+    "gpu_hour_price": 41.5,
     "region": "us-east-1",
 }
 

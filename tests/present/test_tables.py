@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
@@ -35,3 +39,34 @@ def test_an_unknown_checkpoint_is_unknown_in_every_cell() -> None:
     )
     row = tables.checkpoints(recommend(workload, load())).iloc[0].to_list()
     assert row[1:] == ["unknown"] * 5
+
+
+def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_price() -> None:
+    bill = tables.bill(recommend(workload_of_two_gigabytes(), load()), "fsx-for-lustre")
+    rows = [row.to_list() for _, row in bill.iterrows()]
+    # 2e9 / 2^30 GiB and 1,200 GiB for a month; 239 parts of 8 MiB fill the file system
+    assert rows[0][:4] == [
+        "storage of the data set in S3 Standard",
+        "1.86 GiB-months",
+        "USD 0.023 per GiB-month",
+        "USD 0.0428",
+    ]
+    assert rows[1][:4] == ["storage of the option itself", "1,200 GiB-months", "USD 0.145 per GiB-month", "USD 174"]
+    assert rows[2][1:3] == ["238 requests", "USD 0.0004 per 1,000 requests"]
+    assert rows[3] == ["idle GPUs", "0 h", "USD 55 per hour of all instances", "USD 0", "ec2-price-list 2026-07-28"]
+    assert rows[-2][0] == "sum without the storage of the data set in S3" and rows[-2][3] == "USD 174"
+    assert rows[-1][0] == "total" and rows[-1][3] == "USD 174"
+
+
+def test_a_bill_in_china_is_in_its_currency_and_says_what_is_not_priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    china = replace(workload_of_two_gigabytes(), region="cn-north-1", gpu_hour_price=300.0)
+    rows = [row.to_list() for _, row in tables.bill(recommend(china, load()), "s3-standard").iterrows()]
+    assert rows[0] == ["数据集在 S3 Standard 中的存储", "1.86 GiB·月", "未定价", "未定价", "无"]
+    assert rows[-3][1:4] == ["0 小时", "所有实例每小时 300 元人民币", "0 元人民币"]
+    assert rows[-1][0] == "合计" and rows[-1][3] == "未定价"
+
+
+def workload_of_two_gigabytes() -> Workload:
+    traits = {"task": "lora", "instances": 1, "instance_type": "p5.48xlarge", "dataset_bytes": 2e9, "objects": 40}
+    return Workload.from_mapping(traits | {"run_hours": 730, "region": "us-east-1"}, load())

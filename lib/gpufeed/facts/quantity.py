@@ -64,7 +64,10 @@ class Quantity(NamedTuple):
         return self * other
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
-        o = _quantity(other)
+        if not isinstance(other, Quantity):
+            low, value, high = _divide(self.low, other), _divide(self.value, other), _divide(self.high, other)
+            return Quantity(low, value, high, "", self.basis, self.sources)
+        o = other
         return self._with(o, _divide(self.low, o.high), _divide(self.value, o.value), _divide(self.high, o.low))
 
     def __rtruediv__(self, other: float) -> Quantity:

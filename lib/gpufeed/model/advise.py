@@ -45,7 +45,7 @@ def recommend(
     )
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
-    reads = cheapest(fit, rule)
+    reads = cheapest(fit, rule, job)
     fed = fit[reads].fed
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []

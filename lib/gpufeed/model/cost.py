@@ -1,14 +1,19 @@
-"""What an option costs for the run: storage, requests, transfer, and the GPUs that wait for it."""
+"""What an option costs for the run, line by line: storage, requests, bytes, and the GPUs that wait for it.
+
+A line is an amount in billing units × a price; every sum is the sum of its lines.  Left out, because they do not
+depend on the option: the instances themselves while they are fed, and backups.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
-from gpufeed.model.fsx import GIB, Configuration
-from gpufeed.model.recommendation import Cost
+from gpufeed.model.fsx import GIB, Configuration, automatic_metadata_iops
+from gpufeed.model.recommendation import Cost, CostLine
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
 
@@ -42,67 +47,113 @@ class Run:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The prices of a run's Region, and the lines they make."""
+
+    run: Run
+    facts: Facts
+    months: float  # that the run lasts
+
+    def line(self, line_id: str, part: str, option: str, item: str, used: Quantity | None) -> CostLine:
+        """``used`` in base units (bytes, requests; byte-months for storage) at the price of one item."""
+        return self.priced(line_id, part, item, used, self.facts.price(option, item, self.run.region))
+
+    def priced(self, line_id: str, part: str, item: str, used: Quantity | None, price: Quantity | None) -> CostLine:
+        unit, size = BILLED[item]
+        quantity = None if used is None else (used / size).named(unit)
+        amount = None
+        if quantity is not None and price is not None:
+            amount = (quantity * price).named(self.run.currency)
+        return CostLine(line_id, part, unit, quantity, price, amount)
+
+    def stored(self, line_id: str, part: str, held: Quantity) -> Iterator[CostLine]:
+        """``held`` bytes in S3 Standard for the run, one line for each graduated band that they reach.
+
+        A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
+        """
+        rows = self.facts.price_bands(S3, "storage", self.run.region)
+        if not rows:
+            yield self.priced(line_id, part, "storage", held * self.months, None)
+        for row in rows:
+            in_band = _between(held, row.band_from * GIB, None if row.band_to is None else row.band_to * GIB)
+            if in_band.high > 0 or row.band_from == 0:
+                yield self.priced(line_id, part, "storage", in_band * self.months, row.quantity)
+
+
+#: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
+BILLED: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("storage",), ("GiB-month", GIB)),
+    **dict.fromkeys(("upload", "retrieval", "read", "write", "nat", "other-region"), ("GiB", GIB)),
+    **dict.fromkeys(("get", "put", "list", "kms"), ("1000 requests", 1000)),
+    "metadata-iops": ("IOPS-month", 1),
+    "instance": ("hour", 1),
+}
+
+
 def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuration: Configuration | None) -> Cost:
-    """Every part that can be priced; a part that cannot is None and named in ``not_priced``.
+    """Every line that can be priced, and the sums.
 
     The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
     ``beyond_base`` total leaves it out, which is what options are compared by.
     """
+    bill = Bill(run, facts, run.hours / facts.model.known("hours_per_month").value)
     backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
-    base = banded(S3, "storage", run.dataset_bytes / GIB, run, facts)
-    own, reading = _OPTIONS[backing](run, facts, configuration)
-    months = run.hours / facts.model.known("hours_per_month").value
-    extra = None if own is None else (own * months).named(run.currency)
-    idle = None if fed is None else _idle(formulas.idle_hours(run.hours, fed), run)
-    transfer, kms = _way_to_s3(backing, run, facts)
-    parts = {"storage": extra, "requests": reading, "transfer": transfer, "kms": kms, "idle-gpu": idle}
-    base_for_run = None if base is None else (base * months).named(run.currency)
-    missing = [name for name, part in parts.items() if part is None]
-    beyond = _sum(run.currency, *parts.values())
+    lines = (
+        *bill.stored("base-storage", "base", run.dataset_bytes),
+        *_OPTIONS[backing](bill, configuration),
+        *(_lookups(bill, backing) if option == MOUNTPOINT else ()),
+        *_way_to_s3(bill, backing),
+        _idle(run, fed),
+    )
+    return summed(run.currency, bill.months, lines)
+
+
+def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
+    """The sums over a bill.  A sum over a line without an amount is None: half a total would look like a whole one."""
+
+    def of(part: str) -> Quantity | None:
+        return _sum(currency, *(line.amount for line in lines if line.part == part))
+
+    base, own, requests, idle = of("base"), of("storage"), of("requests"), of("idle-gpu")
+    transfer, kms = of("transfer"), of("kms")
+    storage, beyond = _sum(currency, base, own), _sum(currency, own, requests, transfer, kms, idle)
     return Cost(
-        currency=run.currency,
-        storage_per_month=_sum("per month", base, own),
-        storage=_sum(run.currency, base_for_run, extra),
-        requests=reading,
+        currency=currency,
+        storage_per_month=None if storage is None else (storage / months).named("per month"),
+        storage=storage,
+        requests=requests,
+        idle_gpu=idle,
+        total=_sum(currency, beyond, base),
+        beyond_base=beyond,
         transfer=transfer,
         kms=kms,
-        idle_gpu=idle,
-        total=_sum(run.currency, beyond, base_for_run),
-        beyond_base=beyond,
-        not_priced=tuple(missing if base is not None else ["base-storage", *missing]),
+        not_priced=tuple(dict.fromkeys(line.id for line in lines if line.amount is None)),
+        lines=lines,
     )
 
 
-def _idle(hours: Quantity, run: Run) -> Quantity | None:
-    """What idle GPUs cost.  No idle hour costs nothing, also where the price of an hour is not known."""
-    if run.gpu_hour_price is not None:
-        return (hours * run.gpu_hour_price).named(run.currency)
-    return hours.named(run.currency) if hours.high == 0.0 else None
+_NOTHING = Quantity(0.0, 0.0, 0.0)
 
 
-def banded(option: str, item: str, amount: Quantity, run: Run, facts: Facts) -> Quantity | None:
-    """Price of ``amount`` billing units through the graduated bands; None when a band it reaches is not priced."""
-    bands = facts.price_bands(option, item, run.region)
+def _sum(currency: str, *amounts: Quantity | None) -> Quantity | None:
+    total = _NOTHING
+    for amount in amounts:
+        if amount is None:
+            return None
+        total = amount if total is _NOTHING else total + amount
+    return total.named(currency)
 
-    def through(quantity: float) -> Quantity | None:
-        total: Quantity | None = None
-        for row in bands:
-            upper = float("inf") if row.band_to is None else row.band_to
-            used = min(quantity, upper) - row.band_from
-            if used <= 0 and total is not None:
-                break
-            if row.quantity is None:
-                return None
-            part = row.quantity * max(used, 0.0)
-            total = part if total is None else total + part
-        return total
 
-    low, value, high = through(amount.low), through(amount.value), through(amount.high)
-    if low is None or value is None or high is None:
-        return None
-    sources = value.sources | amount.sources
-    basis = (value + amount).basis
-    return Quantity(low.low, value.value, high.high, run.currency, basis, sources)
+def _idle(run: Run, fed: Quantity | None) -> CostLine:
+    """Hours a run lasts longer × what the cluster costs an hour.  No idle hour costs nothing, at any price."""
+    hours = None if fed is None else formulas.idle_hours(run.hours, fed)
+    amount = None
+    if hours is not None and hours.high == 0.0:
+        amount = hours.named(run.currency)
+    elif hours is not None and run.gpu_hour_price is not None:
+        amount = (hours * run.gpu_hour_price).named(run.currency)
+    return CostLine("idle-gpu", "idle-gpu", "hour", hours and hours.named("hour"), run.gpu_hour_price, amount)
 
 
 def requests_price(option: str, item: str, requests: Quantity, region: str, facts: Facts) -> Quantity | None:
@@ -111,106 +162,149 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
     return None if price is None else (requests * price / 1000.0).named("")
 
 
-def _sum(unit: str, *parts: Quantity | None) -> Quantity | None:
-    """The sum of all parts, or None as soon as one is not known: half a total would look like a whole one."""
-    total: Quantity | None = None
-    for part in parts:
-        if part is None:
-            return None
-        total = part if total is None else total + part
-    return None if total is None else total.named(unit)
+def _between(held: Quantity, low: float, high: float | None) -> Quantity:
+    """What of ``held`` lies between two bounds."""
+
+    def within(amount: float) -> float:
+        return max(0.0, (amount if high is None else min(amount, high)) - low)
+
+    return Quantity(within(held.low), within(held.value), within(held.high), "", held.basis, held.sources)
 
 
-_Parts = tuple[Quantity | None, Quantity | None]  # own storage per month, reading for the whole run
-_NOTHING_MORE = Quantity(0.0, 0.0, 0.0)  # S3 itself keeps no second copy
+# ---- the lines of each option ----------------------------------------------------------------------------------------
 
 
-def _s3(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
-    reading = None if run.requests is None else requests_price(S3, "get", run.requests, run.region, facts)
-    return _NOTHING_MORE, reading
+def _s3(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
+    yield bill.line("gets", "requests", S3, "get", bill.run.requests)
+    yield bill.line("lists", "requests", S3, "list", _listings(bill))
 
 
-def _express(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
+def _listings(bill: Bill) -> Quantity | None:
+    """LIST requests: all keys for each pass over the data set, at least once."""
+    page = bill.facts.options[S3].known("list_page_keys")
+    passes = _passes(bill.run)
+    return None if passes is None else most(passes, Quantity.exact(1.0)) * (bill.run.objects / page.value)
+
+
+def _passes(run: Run) -> Quantity | None:
+    """How many times the run reads the whole data set.  The data set is taken at its middle: it sizes the reads too."""
+    return None if run.read_bytes is None else run.read_bytes / run.dataset_bytes.middle()
+
+
+def _filling(bill: Bill) -> CostLine:
+    """One read of each object from S3, large ones in parts: what a copy of the data set is filled by."""
+    return bill.line("copy-gets", "requests", S3, "get", _transfers(bill))
+
+
+def _transfers(bill: Bill) -> Quantity:
+    """Requests that move the whole data set once."""
+    part = bill.facts.model.known("part_bytes").value
+    return Quantity.exact(max(bill.run.objects, bill.run.dataset_bytes.value / part))
+
+
+def _express(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     """A copy in the zone, put there once, and every byte read is charged."""
-    gib = run.dataset_bytes / GIB
-    own = _times(gib, facts.price(EXPRESS, "storage", run.region))
-    if run.requests is None or run.read_bytes is None:
-        return own, None
-    reading = _sum(
-        run.currency,
-        requests_price(EXPRESS, "get", run.requests, run.region, facts),
-        _times(run.read_bytes / GIB, facts.price(EXPRESS, "retrieval", run.region)),
-        requests_price(EXPRESS, "put", Quantity.exact(run.objects), run.region, facts),
-        _times(gib, facts.price(EXPRESS, "upload", run.region)),
-        requests_price(S3, "get", Quantity.exact(run.objects), run.region, facts),
+    run = bill.run
+    yield bill.line("own-storage", "storage", EXPRESS, "storage", run.dataset_bytes * bill.months)
+    yield _filling(bill)
+    yield bill.line("copy-puts", "requests", EXPRESS, "put", _transfers(bill))
+    yield bill.line("copy-upload", "requests", EXPRESS, "upload", run.dataset_bytes)
+    yield bill.line("gets", "requests", EXPRESS, "get", run.requests)
+    yield bill.line("retrieval", "requests", EXPRESS, "retrieval", run.read_bytes)
+    yield bill.line("lists", "requests", EXPRESS, "list", _listings(bill))
+
+
+def _lookups(bill: Bill, backing: str) -> Iterator[CostLine]:
+    """What opening a file through Mountpoint asks of the bucket behind it, beside the reads.
+
+    References: mountpoint-lookups.
+    """
+    chosen, passes = bill.facts.options[MOUNTPOINT], _passes(bill.run)
+    opened = None if passes is None else passes * bill.run.objects
+    for item, each in (("list", "lookup_lists"), ("get", "lookup_heads")):
+        lookups = None if opened is None else opened * chosen.known(each)
+        yield bill.line(f"lookup-{item}s", "requests", backing, item, lookups)
+
+
+def _fsx(bill: Bill, configuration: Configuration | None) -> Iterator[CostLine]:
+    """The file system for as long as the run, and one read of each object from S3 to fill it.
+
+    Billed is the capacity that was ordered, not what it holds; throughput per TiB is in the price of a GiB-month.
+    """
+    if configuration is None:  # the Region has none: nothing can be ordered, so nothing can be priced
+        yield CostLine("own-storage", "storage", "GiB-month", None, None, None)
+        return
+    facts, region, name = bill.facts, bill.run.region, configuration.name
+    held = Quantity.exact(configuration.capacity_gib * GIB * bill.months)
+    yield bill.priced("own-storage", "storage", "storage", held, facts.price(FSX, "storage", region, name))
+    ordered = configuration.settings.get("metadata_iops", 0) - automatic_metadata_iops(
+        configuration.capacity_gib, facts
     )
-    return own, reading
+    if ordered > 0:
+        used = Quantity.exact(ordered * bill.months)
+        price = facts.price(FSX, "metadata-iops", region, name)
+        yield bill.priced("metadata-iops", "storage", "metadata-iops", used, price)
+    yield _filling(bill)
 
 
-def _fsx(run: Run, facts: Facts, configuration: Configuration | None) -> _Parts:
-    """The file system for as long as the run, and one read of each object from S3 to fill it."""
-    own = None if configuration is None else configuration.per_month
-    return own, requests_price(S3, "get", Quantity.exact(run.objects), run.region, facts)
+def _imported(bill: Bill) -> bool:
+    """Whether S3 Files brings these objects onto its own storage, and does not stream them from S3."""
+    threshold = bill.facts.options[S3_FILES].known("import_size_threshold").value
+    return bill.run.object_bytes.value <= threshold
 
 
-def _s3_files(run: Run, facts: Facts, _: Configuration | None) -> _Parts:
+def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     """Small files are brought onto its own storage and read from there; larger ones are read from S3 directly.
 
-    Each read and each file is billed as at least the minimum; a direct read costs a metadata read beside the GET.
-    References: s3-files-metering.
+    Bringing a file there is billed as a write.  Each read and each file is billed as at least the minimum; a direct
+    read costs a metadata read beside the GET.  References: s3-files-metering.
     """
-    chosen = facts.options[S3_FILES]
+    run, chosen = bill.run, bill.facts.options[S3_FILES]
+    if not _imported(bill):
+        looked_up = None if run.requests is None else run.requests * chosen.known("minimum_metadata_operation").value
+        yield bill.line("gets", "requests", S3, "get", run.requests)
+        yield bill.line("metadata-reads", "requests", S3_FILES, "read", looked_up)
+        return
     least = chosen.known("minimum_data_operation").value
-    read_price = facts.price(S3_FILES, "read", run.region)
-    if run.object_bytes.value > chosen.known("import_size_threshold").value:
-        own, gets = _s3(run, facts, None)
-        if run.requests is None:
-            return own, None
-        looked_up = run.requests * (chosen.known("minimum_metadata_operation").value / GIB)
-        return own, _sum(run.currency, gets, _times(looked_up, read_price))
     kept = most(run.dataset_bytes, Quantity.exact(run.objects * chosen.known("minimum_billable_file").value))
-    own = _times(kept / GIB, facts.price(S3_FILES, "storage", run.region))
-    brought = _times(
-        most(run.dataset_bytes, Quantity.exact(run.objects * least)) / GIB,
-        facts.price(S3_FILES, "write", run.region),
-    )
-    if run.read_bytes is None or run.requests is None:
-        return own, None
-    read = _times(most(run.read_bytes, run.requests * least) / GIB, read_price)
-    return own, _sum(run.currency, read, brought)
+    brought = most(run.dataset_bytes, Quantity.exact(run.objects * least))
+    read = None
+    if run.read_bytes is not None and run.requests is not None:
+        read = most(run.read_bytes, run.requests * least)
+    yield bill.line("own-storage", "storage", S3_FILES, "storage", kept * bill.months)
+    yield _filling(bill)
+    yield bill.line("file-imports", "requests", S3_FILES, "write", brought)
+    yield bill.line("file-reads", "requests", S3_FILES, "read", read)
 
 
-def _way_to_s3(option: str, run: Run, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
-    """(transfer, KMS): what the way to the bucket and the keys of its encryption cost.  Saving is not counted."""
-    if run.network_path not in ("nat", "other-region") and run.kms_calls is None:
-        return _NOTHING_MORE, _NOTHING_MORE
-    by_instances, out_of_bucket, requests = _read_from_s3(option, run, facts)
-    transfer: Quantity | None = _NOTHING_MORE
+# ---- the way to the bucket -------------------------------------------------------------------------------------------
+
+
+def _way_to_s3(bill: Bill, option: str) -> Iterator[CostLine]:
+    """What the way to the bucket and the keys of its encryption cost.  Saving is not counted.
+
+    Through a NAT gateway passes what the instances themselves read; out of another Region all that leaves the bucket.
+    """
+    run = bill.run
+    by_instances, out_of_bucket, requests = _read_from_s3(bill, option)
     if run.network_path in ("nat", "other-region"):
         passing = by_instances if run.network_path == "nat" else out_of_bucket
-        price = facts.price("network", run.network_path, run.region)
-        if passing is not _NOTHING_MORE:
-            transfer = None if passing is None else _times(passing / GIB, price)
-    kms: Quantity | None = _NOTHING_MORE
+        if passing is not _NOTHING:
+            yield bill.line("transfer", "transfer", "network", run.network_path, passing)
     if run.kms_calls is not None:
-        price = facts.price("encryption", "kms", run.region)
-        kms = None if requests is None else _times(requests * run.kms_calls / 1000.0, price)
-    return transfer, kms
+        calls = None if requests is None else requests * run.kms_calls
+        yield bill.line("kms", "kms", "encryption", "kms", calls)
 
 
-def _read_from_s3(option: str, run: Run, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
+def _read_from_s3(bill: Bill, option: str) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
     """(bytes through the instances' own way, bytes out of the bucket, requests to the bucket) of the whole run.
 
     File systems are filled once and inside AWS; a directory bucket is filled once as well, but read over the same way.
     """
-    small = run.object_bytes.value <= facts.options[S3_FILES].known("import_size_threshold").value
-    if option == S3 or (option == S3_FILES and not small):
+    run = bill.run
+    if option == S3 or (option == S3_FILES and not _imported(bill)):
         return run.read_bytes, run.read_bytes, run.requests
-    return run.read_bytes if option == EXPRESS else _NOTHING_MORE, run.dataset_bytes, Quantity.exact(run.objects)
-
-
-def _times(amount: Quantity, price: Quantity | None) -> Quantity | None:
-    return None if price is None else amount * price
+    return run.read_bytes if option == EXPRESS else _NOTHING, run.dataset_bytes, _transfers(bill)
 
 
 _OPTIONS = {S3: _s3, EXPRESS: _express, FSX: _fsx, S3_FILES: _s3_files}

@@ -329,6 +329,7 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "instances": float(workload.instances),
         "accelerators_per_instance": demand.accelerators / workload.instances,
         "run_hours": job.run.hours,
+        "gpu_hour_price": plan.gpu_hour_price and plan.gpu_hour_price.value / workload.instances,
         "epochs": model.known("epochs").value,
         "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
         "sample_bytes": None if samples is None or read is None else read.value / samples.value,

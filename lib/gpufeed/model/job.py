@@ -77,6 +77,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
+    elif workload.gpu_hour_price is not None:
+        own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
+        warnings.append(Caveat("own-gpu-price", {"price": own}))
     return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
 
 
@@ -146,10 +149,6 @@ def _run(
     if passes.epochs is not None:
         read = (passes.bytes * passes.epochs).named("bytes")
         requests = None if asked.request_bytes is None else (read / asked.request_bytes.middle()).named("requests")
-    price = None
-    if workload.instance_type is not None:
-        each = facts.instance_price(workload.instance_type, region)
-        price = None if each is None else (each * workload.instances).named("per hour")
     return Run(
         region=region,
         currency=currency_of(region, facts),
@@ -159,11 +158,21 @@ def _run(
         object_bytes=object_bytes,
         read_bytes=read,
         requests=requests,
-        gpu_hour_price=price,
+        gpu_hour_price=_gpu_hour_price(workload, region, facts),
         operations=frozenset(workload.file_operations),
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
     )
+
+
+def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> Quantity | None:
+    """What an hour of the whole cluster costs: at the user's own price, else on demand; None where neither is known."""
+    each = None
+    if workload.gpu_hour_price is not None:
+        each = Quantity.exact(workload.gpu_hour_price)
+    elif workload.instance_type is not None:
+        each = facts.instance_price(workload.instance_type, region)
+    return None if each is None else (each * workload.instances).named("per hour")
 
 
 def _dataset_bytes(

@@ -154,12 +154,12 @@ def _source(section: Section, name: str) -> str | None:
     return fact.sources[0] if fact is not None and fact.sources else None
 
 
-def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> str:
+def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str:
     """The model's own choice for training reads; the rule's option unless another is better beyond doubt."""
     best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict != "ruled-out" and not against(other) and beats(other, best):
+        if other.verdict != "ruled-out" and not against(other) and beats(other, best, _least_saving(job)):
             best = other
     return best.option
 
@@ -194,11 +194,18 @@ def against(answer: OptionAnswer) -> int:
     return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
 
 
-def beats(other: OptionAnswer, best: OptionAnswer) -> bool:
+def _least_saving(job: Job) -> float:
+    """What a choice has to save to be one: a share of what the GPUs of the run cost; anything where that is unknown."""
+    each_hour = job.run.gpu_hour_price
+    share = job.facts.model.known("least_saving").value
+    return 0.0 if each_hour is None else share * each_hour.value * job.run.hours
+
+
+def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
     mine, theirs = other.cost.beyond_base, best.cost.beyond_base
     if mine is not None and theirs is not None:
-        return mine.value < theirs.value and mine.high <= theirs.high
+        return mine.value < theirs.value - least and mine.high <= theirs.high
     if other.fed is not None and best.fed is not None:
         return other.fed.low > best.fed.high
     return False

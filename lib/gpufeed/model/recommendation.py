@@ -121,12 +121,29 @@ class CopyOnce:
 
 
 @dataclass(frozen=True, slots=True)
+class CostLine:
+    """One line of the bill for the run: message ``cost.<id>``; ``amount`` = ``quantity`` × ``unit_price``.
+
+    ``part`` is the sum it belongs to: "base", "storage", "requests", "transfer", "kms" or "idle-gpu".  ``quantity``
+    counts billing units (``unit``).  A price that is not known, or an amount that follows from a demand that is not
+    known, is None; then so is ``amount``.
+    """
+
+    id: str
+    part: str
+    unit: str
+    quantity: Quantity | None
+    unit_price: Quantity | None
+    amount: Quantity | None
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
-    """Cost of one option for the run, in ``currency``.  A part that could not be priced is None and named.
+    """Cost of one option for the run, in ``currency``: ``lines``, and their sums.
 
     ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + idle
-    GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a part is
-    not priced.
+    GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a line in
+    it is not priced; ``not_priced`` names those lines.
     """
 
     currency: str
@@ -139,6 +156,7 @@ class Cost:
     transfer: Quantity | None = None  # through a NAT gateway, or out of another Region
     kms: Quantity | None = None
     not_priced: tuple[str, ...] = ()
+    lines: tuple[CostLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ class Workload:
     avoid_parallel_file_system: bool | None = None
     run_hours: float | None = None
     region: str | None = None
+    gpu_hour_price: float | None = None  # of one instance, in the currency of the Region's price list
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], facts: Facts) -> Workload:
@@ -254,6 +255,7 @@ NUMBERS: dict[str, Number] = {
     "restore_target": _SECONDS,
     "stall_tolerance": Number(0, 1, exclusive=True),
     "run_hours": Number(0, 1e6, exclusive=True),
+    "gpu_hour_price": Number(0, 1e6, exclusive=True),
 }
 
 _CHECKS: dict[str, _Check] = {

@@ -15,6 +15,7 @@ from gpufeed.model.recommendation import (
     CheckpointStall,
     CopyOnce,
     Cost,
+    CostLine,
     Demand,
     FlipPoint,
     LaterEpochs,
@@ -168,6 +169,20 @@ def _cost(cost: Cost) -> dict[str, Any]:
         "total": ranged(cost.total),
         "beyond_base": ranged(cost.beyond_base),
         "not_priced": list(cost.not_priced),
+        "lines": [_cost_line(line) for line in cost.lines],
+    }
+
+
+def _cost_line(line: CostLine) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "text": text(f"cost.{line.id}"),
+        "part": line.part,
+        "quantity": ranged(line.quantity),
+        "unit": line.unit,
+        "unit_price": ranged(line.unit_price),
+        "amount": ranged(line.amount),
+        "sources": [] if line.unit_price is None else sorted(line.unit_price.sources),
     }
 
 

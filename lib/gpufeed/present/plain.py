@@ -75,6 +75,15 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         )
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
+    yield text("shell.plan.bill", option=words.option(plan.recommended))
+    for line in plan.option(plan.recommended).cost.lines:
+        yield "  " + text(
+            "shell.plan.bill-line",
+            line=text(f"cost.{line.id}"),
+            amount=words.quantity(line.quantity, "present.no-amount"),
+            price=words.unit_price(line.unit_price, line.unit, plan.currency),
+            cost=words.quantity(line.amount, "present.not-priced"),
+        )
     for warning in plan.warnings:
         if not warning.grave:
             yield f"! {words.warning(warning)}"

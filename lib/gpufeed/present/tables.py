@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gpufeed.facts import Facts
+from gpufeed.facts import Facts, load
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.checkpoint_plan import (
@@ -187,6 +187,25 @@ def costs(recommendation: Recommendation) -> pd.DataFrame:
             for answer in priced_first(recommendation)
         ),
     )
+
+
+def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFrame:
+    """The cost of one option (default: the recommended one) line by line, each an amount × a price, then the sums."""
+    answer = recommendation.option(option or recommendation.recommended)
+    cost, sources = answer.cost, load().sources
+    rows = [
+        (
+            text(f"cost.{line.id}"),
+            words.quantity(line.quantity, "present.no-amount"),
+            words.unit_price(line.unit_price, line.unit, cost.currency),
+            amount(line.amount, cost),
+            words.cited(line.unit_price, sources),
+        )
+        for line in cost.lines
+    ]
+    sums = (("beyond-base", cost.beyond_base), ("total", cost.total))
+    rows += [(text(f"cost-sum.{name}"), "", "", amount(sum_, cost), "") for name, sum_ in sums]
+    return table(("cost-line", "billed", "unit-price", "cost", "sources"), rows)
 
 
 def amount(part: Quantity | None, cost: Cost) -> str:

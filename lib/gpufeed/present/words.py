@@ -14,6 +14,7 @@ from typing import Any
 
 from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.sources import Source
 from gpufeed.model import recommendation as said
 
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
@@ -147,8 +148,21 @@ _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
 }
 
 
+#: How a billing unit is said: the id of its sentence, and how what it counts is written.
+_BILLED: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "GiB-month": ("GiB-month", number),
+    "GiB": ("GiB", number),
+    "1000 requests": ("thousand-requests", lambda thousands: count(thousands * 1000)),
+    "IOPS-month": ("IOPS-month", number),
+    "hour": ("hour", number),
+}
+
+
 def in_unit(value: float | None, unit: str) -> str:
-    """A number of the model in its base unit, as people read it."""
+    """A number of the model in its base unit, or in the unit it is billed by, as people read it."""
+    if unit in _BILLED and value is not None:
+        id_, written = _BILLED[unit]
+        return text(f"billed.{id_}", number=written(value))
     return _BY_UNIT[unit](value) if unit in _BY_UNIT else f"{number(value)} {unit}".strip()
 
 
@@ -175,6 +189,21 @@ def between(low: str, high: str) -> str:
         before, number_, after = last.groups()
         return f"{before}{first.group(2)}–{number_}{after}"
     return f"{low}–{high}"
+
+
+def unit_price(price: Quantity | None, unit: str, currency: str) -> str:
+    """``USD 0.023 per GiB-month``; None is "not priced"."""
+    if price is None:
+        return text("present.not-priced")
+    return text(f"billed-per.{_BILLED[unit][0]}", money=quantity(price.named(currency)))
+
+
+def cited(q: Quantity | None, sources: Mapping[str, Source]) -> str:
+    """The sources of a number, each with its date."""
+    if q is None or not q.sources:
+        return text("present.none")
+    dated = (f"{id_} {sources[id_].as_of}" if id_ in sources else id_ for id_ in sorted(q.sources))
+    return text("present.list-separator").join(dated)
 
 
 def bucketed(value: float | None, unit: str = "bytes/s") -> str:
@@ -274,8 +303,10 @@ def figure(name: str) -> str:
     *_, group, last = ("", *name.split("."))
     if group == "limits":
         return text("figure-of.limit", limit=limit(last))
-    if group.startswith("lines"):
-        return name
+    if name.startswith("cost.lines."):
+        what, _, again = last.partition("-")  # lines of one name are graduated bands, counted on
+        said = text(f"figure-of-line.{what}", line=text(f"cost.{group}"))
+        return text("figure-of.band", figure=said, number=again) if again else said
     return said_as.get(f"figure.{name}", name)
 
 

@@ -128,6 +128,8 @@ class ChoosePanel(Panel):
             page.table(tables.epochs(recommendation)),
             page.heading(text("panel.costs")),
             page.table(tables.costs(recommendation)),
+            page.heading(bill_heading(recommendation)),
+            page.table(tables.bill(recommendation)),
             page.heading(checkpoint_heading(recommendation)),
             page.table(tables.checkpoints(recommendation)),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
@@ -180,6 +182,11 @@ def flips_page(found: list[Sensitivity]) -> str:
     )
 
 
+def bill_heading(recommendation: Recommendation) -> str:
+    """Whose bill it is."""
+    return text("panel.bill", option=words.option(recommendation.recommended))
+
+
 def checkpoint_heading(recommendation: Recommendation) -> str:
     """What is saved, and how often."""
     demand = recommendation.demand
@@ -222,6 +229,7 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (text("panel.options"), tables.options(recommendation)),
             (text("panel.epochs"), tables.epochs(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
+            (bill_heading(recommendation), tables.bill(recommendation)),
             (checkpoint_heading(recommendation), tables.checkpoints(recommendation)),
             (text("panel.warnings"), warnings(recommendation)),
         ]

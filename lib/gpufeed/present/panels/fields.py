@@ -56,6 +56,7 @@ FIELDS = (
     _number("model_parameters", _BILLIONS),
     Field("region", "choice", lambda facts: facts.regions),
     _number("run_hours"),
+    _number("gpu_hour_price"),
     Field("data_in_s3", "flag"),
     Field("avoid_parallel_file_system", "flag"),
     Field("file_operations", "operations"),
