@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ from gpufeed.facts.errors import GpufeedError
 # A shell without job control starts what runs in its background with Ctrl-C ignored, and every child would inherit
 # that.  With a handler here, the commands under test start as they do in a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is tested is the snapshot: a price file of whoever runs the tests must not change an answer.
+os.environ["GPUFEED_PRICES"] = ""
 
 # Kept between runs (and not committed), so that the sample is loaded once.
 KEPT = Path(__file__).parents[1] / ".gpufeed" / "test-demo"

@@ -131,11 +131,15 @@ def _parser() -> argparse.ArgumentParser:
     fsx.add_argument("--region", metavar="R", help=text("shell.option.file-system-region"))
     fsx.set_defaults(command=_fsx)
 
+    prices = commands.add_parser("prices", help=text("shell.prices"))
+    _price_options(prices)
+    prices.set_defaults(command=_prices)
+
     demo = commands.add_parser("demo", help=text("shell.demo"))
     demo.add_argument("--port", type=int, metavar="N", help=text("shell.option.port"))
     demo.set_defaults(command=_demo)
 
-    for command in (recommend, scan, probe, fsx, record, recheck, infrastructure):
+    for command in (recommend, scan, probe, fsx, record, recheck, infrastructure, prices):
         command.add_argument("--json", action="store_true", help=text("shell.option.json"))
     return parser
 
@@ -144,6 +148,13 @@ def _question(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
     parser.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
     parser.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
+
+
+def _price_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--region", metavar="R", help=text("shell.option.price-region"))
+    parser.add_argument("--refresh", action="store_true", help=text("shell.option.refresh"))
+    parser.add_argument("--offer", type=Path, action="append", metavar="FILE", help=text("shell.option.offer"))
+    parser.add_argument("--to", type=Path, metavar="FILE", help=text("shell.option.to"))
 
 
 def _store_options(parser: argparse.ArgumentParser) -> None:
@@ -369,6 +380,56 @@ def _fsx(arguments: argparse.Namespace) -> int:
         _print_lines(plain.comparison(comparison, currency))
     for warning in read.warnings:
         _say(str(warning))
+    return 0
+
+
+def _prices(arguments: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
+    from gpufeed.model.job import DEFAULT_REGION
+    from gpufeed.present import prices
+
+    facts, region, today = load(), arguments.region or DEFAULT_REGION, datetime.now(UTC).date()
+    if arguments.refresh or arguments.offer:
+        return _refresh_prices(arguments, region, today)
+    if region not in facts.regions:
+        raise InputError("prices.unknown-region", region=region, known=", ".join(facts.regions))
+    if arguments.json:
+        _print_json(prices.document(region, facts, today))
+    else:
+        _print_lines(list(prices.lines(region, facts, today)))
+    return 0
+
+
+def _refresh_prices(arguments: argparse.Namespace, region: str, today: Any) -> int:
+    """Today's prices into a file that later answers prefer.  Exit 1 where the Price List gave none."""
+    from gpufeed.facts.place import own_prices
+    from gpufeed.facts.prices import as_toml
+    from gpufeed.observe.aws import price_list
+    from gpufeed.observe.documents import read_json, write_text
+    from gpufeed.present import prices
+
+    facts, place = load(), arguments.to or own_prices()
+    if place is None:
+        raise InputError("prices.no-place")
+    if arguments.offer:
+        offers = [read_json(path) for path in arguments.offer]
+        found = price_list.read_offers(offers, region, facts, today=today)
+    else:
+        found = price_list.ask(region, facts, today=today)
+    if not found.prices:
+        raise GpufeedError("prices.nothing-found", region=region)
+    rows, sources = price_list.in_one_file(found, facts)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GpufeedError("document.not-written", path=place, reason=error.strerror) from None
+    write_text(place, as_toml(rows, sources, text("prices.about")))
+    changed = price_list.changes(found, facts)
+    if arguments.json:
+        _print_json(prices.refreshed_document(found, changed, str(place)))
+    else:
+        _print_lines(list(prices.refreshed_lines(found, changed, str(place))))
     return 0
 
 

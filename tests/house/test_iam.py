@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +19,10 @@ import pytest
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
 
+from gpufeed.facts import load
 from gpufeed.facts.place import data_directory
 from gpufeed.observe.aws.file_systems import file_system
+from gpufeed.observe.aws.price_list import ask
 from gpufeed.observe.probe import probe
 from gpufeed.observe.scan import scan
 from gpufeed.observe.store import StoreOptions
@@ -192,6 +195,24 @@ def test_looking_at_a_file_system_needs_its_policy_and_the_policy_holds_nothing_
     granted = [action for one in statements("read-only-fsx.json") for action in as_list(one["Action"])]
     assert sorted(asked) == sorted(granted)
     assert all(one["Effect"] == "Allow" for one in statements("read-only-fsx.json"))
+
+
+def test_refreshing_prices_asks_for_one_action_and_the_policy_holds_nothing_else(
+    made_up_keys: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def control_plane(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        service = environ["HTTP_AUTHORIZATION"].partition("/aws4_request")[0].rpartition("/")[2]
+        asked.append(f"{service}:{environ['HTTP_X_AMZ_TARGET'].rpartition('.')[2]}")
+        start_response("200 OK", [("Content-Type", "application/x-amz-json-1.1")])
+        return [b'{"FormatVersion": "aws_v1", "PriceList": []}']
+
+    with recording(control_plane) as (url, _):
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        assert ask("us-east-1", load(), today=date(2026, 11, 30)).prices == ()
+    [statement] = statements("read-only-prices.json")
+    assert set(asked) == {statement["Action"]} and statement["Effect"] == "Allow"
 
 
 def as_list(value: str | list[str]) -> list[str]:

@@ -53,7 +53,7 @@ def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_pri
     ]
     assert rows[1][:4] == ["storage of the option itself", "1,200 GiB-months", "USD 0.145 per GiB-month", "USD 174"]
     assert rows[2][1:3] == ["238 requests", "USD 0.0004 per 1,000 requests"]
-    assert rows[3] == ["idle GPUs", "0 h", "USD 55 per hour of all instances", "USD 0", "ec2-price-list 2026-07-28"]
+    assert rows[3] == ["idle GPUs", "0 h", "USD 55.04 per hour of all instances", "USD 0", "ec2-price-list 2026-07-28"]
     assert rows[-2][0] == "sum without the storage of the data set in S3" and rows[-2][3] == "USD 174"
     assert rows[-1][0] == "total" and rows[-1][3] == "USD 174"
 

@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.fact import Fact, Where, nearest, parse_fact
-from gpufeed.facts.place import data_directory
-from gpufeed.facts.prices import Price, parse_price
+from gpufeed.facts.place import data_directory, own_prices
+from gpufeed.facts.prices import INSTANCES, Price, PriceKey, parse_price
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Age, Source, parse_sources
 
@@ -155,7 +155,8 @@ class Facts:
     rules: Catalogue[Section]
     model: Section
     prices: tuple[Price, ...]
-    _bands: dict[tuple[str, str, str, str | None], tuple[Price, ...]] = field(repr=False)
+    _bands: dict[PriceKey, tuple[Price, ...]] = field(repr=False)
+    refreshed: tuple[Price, ...] = ()  # those of ``prices`` that come from the user's own file
 
     def price_bands(self, option: str, item: str, region: str, configuration: str | None = None) -> tuple[Price, ...]:
         """The graduated rows of one price, lowest band first; empty where there is no row at all.
@@ -180,6 +181,9 @@ class Facts:
 
     def instance_price(self, instance_type: str, region: str) -> Quantity | None:
         """On-demand price of one instance in currency per hour; None where it is not known."""
+        refreshed = self.price(INSTANCES, instance_type, region)
+        if refreshed is not None:
+            return refreshed
         regional = self.instances[instance_type].parts
         return regional[region].quantity("on_demand_price") if region in regional else None
 
@@ -216,7 +220,10 @@ class Facts:
             file: Age.of(fact.as_of for section in entries for fact in section.all_facts() if fact.as_of)
             for file, entries in self._entry_files().items()
         }
-        ages["prices.toml"] = Age.of(price.as_of for price in self.prices if price.as_of)
+        own = set(self.refreshed)
+        ages["prices.toml"] = Age.of(price.as_of for price in self.prices if price.as_of and price not in own)
+        if own:
+            ages["refreshed prices.toml"] = Age.of(price.as_of for price in own if price.as_of)
         return ages
 
     def _entry_files(self) -> dict[str, list[Section]]:
@@ -239,12 +246,14 @@ class WatchedFacts(Facts):
 
 @cache
 def load() -> Facts:
-    """The facts of this installation, read once per process."""
-    return read(data_directory())
+    """The facts of this installation, and the user's own prices before the snapshot's, read once per process."""
+    own = own_prices()
+    return read(data_directory(), own if own is not None and own.is_file() else None)
 
 
-def read(directory: Path) -> Facts:
-    """Read and check all TOML files of a directory.
+def read(directory: Path, own: Path | None = None) -> Facts:
+    """Read and check all TOML files of a directory, and a file of refreshed prices: those replace the rows of the same
+    option, item, Region and configuration.
 
     Raises InputError, naming file, key and remedy, at the first number that is uncited, undated, in an unknown unit,
     out of order or negative.
@@ -254,11 +263,29 @@ def read(directory: Path) -> Facts:
     names: set[str] = set()
     model = _section(_table(directory, "model.toml"), "model", Where("model.toml"), sources, names)
     prices = _prices(_table(directory, "prices.toml"), "prices.toml", sources)
-    bands: dict[tuple[str, str, str, str | None], tuple[Price, ...]] = {}
+    refreshed: tuple[Price, ...] = ()
+    if own is not None:
+        refreshed = _refreshed(own, sources)
+        replaced = {row.key for row in refreshed}
+        prices = (*(row for row in prices if row.key not in replaced), *refreshed)
+    bands: dict[PriceKey, tuple[Price, ...]] = {}
     for row in sorted(prices, key=lambda price: price.band_from):
-        key = (row.option, row.item, row.region, row.configuration)
-        bands[key] = (*bands.get(key, ()), row)
-    return Facts(sources=Catalogue("sources", sources), model=model, prices=prices, _bands=bands, **entries)
+        bands[row.key] = (*bands.get(row.key, ()), row)
+    return Facts(
+        sources=Catalogue("sources", sources),
+        model=model,
+        prices=prices,
+        _bands=bands,
+        refreshed=refreshed,
+        **entries,
+    )
+
+
+def _refreshed(own: Path, sources: dict[str, Source]) -> tuple[Price, ...]:
+    """The rows of a user's own file; its sources join the others."""
+    table = _table(own.parent, own.name)
+    sources |= parse_sources(table.pop("sources", {}), own.name)
+    return _prices(table, own.name, sources)
 
 
 def _table(directory: Path, file: str) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from gpufeed.facts.fact import FACT_KEYS, Where, nearest, parse_citation, parse_quantity
@@ -13,6 +14,12 @@ from gpufeed.facts.units import BILLING_UNITS, CURRENCIES
 
 _TEXTS = ("option", "item", "region", "currency", "unit")
 _KEYS = FACT_KEYS | {*_TEXTS, "configuration", "band_from", "band_to"}
+
+
+#: (option, item, Region, configuration): what a price is the price of.
+PriceKey = tuple[str, str, str, str | None]
+#: The option under which instances are priced, each type an item.
+INSTANCES = "ec2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,10 @@ class Price:
             parts.append(f"from-{self.band_from:g}")
         return ".".join(part for part in parts if part)
 
+    @property
+    def key(self) -> PriceKey:
+        return self.option, self.item, self.region, self.configuration
+
 
 def parse_price(row: Mapping[str, Any], where: Where, sources: Mapping[str, Source]) -> Price:
     """Raises InputError that names the row and the remedy."""
@@ -73,3 +84,26 @@ def parse_price(row: Mapping[str, Any], where: Where, sources: Mapping[str, Sour
     citation = parse_citation(row, where, sources)
     quantity = parse_quantity(row, f"{row['currency']}/{row['unit']}", citation, where)
     return Price(quantity=quantity, sources=citation.sources, as_of=citation.as_of, **common)
+
+
+def as_toml(rows: Iterable[Price], sources: Iterable[Source], about: str) -> str:
+    """A file of one's own prices: ``about`` as a comment, the sources, and one table for each row."""
+    written = [f"# {line}\n" for line in about.splitlines()]
+    for source in sources:
+        fields = {name: value for name, value in asdict(source).items() if value and name != "id"}
+        written += [f"\n[sources.{json.dumps(source.id)}]\n", *_pairs(fields)]
+    for row in rows:
+        names = (*_TEXTS, "configuration", "band_from", "band_to", "as_of", "note")
+        fields = {name: value for name in names if (value := getattr(row, name)) not in (None, "")}
+        if row.quantity is None:
+            fields["unknown"] = True
+        else:
+            low, value, high, _, basis, _ = row.quantity
+            fields |= {"low": low, "value": value, "high": high, "basis": basis, "source": list(row.sources)}
+        written += ["\n[[price]]\n", *_pairs(fields)]
+    return "".join(written)
+
+
+def _pairs(fields: Mapping[str, Any]) -> Iterable[str]:
+    """JSON's strings, numbers, booleans and lists of them are TOML's as well."""
+    return (f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())

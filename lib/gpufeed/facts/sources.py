@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from gpufeed.facts.errors import InputError
@@ -49,6 +50,14 @@ class Age:
 def is_date(text: object) -> bool:
     """A day, a month, a year, or ``undated``."""
     return isinstance(text, str) and (text == UNDATED or _DATE.fullmatch(text) is not None)
+
+
+def days_old(as_of: str | None, today: date) -> int | None:
+    """Days since a date; of a month or a year since its first day, so the age is never understated.  None: undated."""
+    if as_of is None or as_of == UNDATED:
+        return None
+    year, month, day = (*map(int, as_of.split("-")), 1, 1)[:3]
+    return (today - date(year, month, day)).days
 
 
 def parse_sources(table: dict[str, Any], file: str) -> dict[str, Source]:

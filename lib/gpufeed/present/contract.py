@@ -61,12 +61,17 @@ def recommendation(
         "flip_points": [_flip(point) for point in flip_points],
         "searched": {trait: list(bounds) for trait, bounds in searched.items()},
         "warnings": [words.warning(warning) for warning in plan.warnings],
-        "facts_as_of": {
-            file: {"oldest": age.oldest, "newest": age.newest, "undated": age.undated}
-            for file, age in facts.as_of().items()
-        },
+        "facts_as_of": ages(facts),
         "region": plan.region,
         "currency": plan.currency,
+    }
+
+
+def ages(facts: Facts) -> dict[str, Any]:
+    """How old the facts of each file are; prices of the user's own stand apart."""
+    return {
+        file: {"oldest": age.oldest, "newest": age.newest, "undated": age.undated}
+        for file, age in facts.as_of().items()
     }
 
 

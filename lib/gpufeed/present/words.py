@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -155,6 +156,8 @@ _BILLED: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "1000 requests": ("thousand-requests", lambda thousands: count(thousands * 1000)),
     "IOPS-month": ("IOPS-month", number),
     "hour": ("hour", number),
+    "(MB/s)-month": ("throughput-month", number),
+    "1000000 objects": ("million-objects", lambda millions: count(millions * 1e6)),
 }
 
 
@@ -195,7 +198,16 @@ def unit_price(price: Quantity | None, unit: str, currency: str) -> str:
     """``USD 0.023 per GiB-month``; None is "not priced"."""
     if price is None:
         return text("present.not-priced")
-    return text(f"billed-per.{_BILLED[unit][0]}", money=quantity(price.named(currency)))
+    return text(f"billed-per.{_BILLED[unit][0]}", money=list_price(price, currency))
+
+
+def list_price(price: Quantity, currency: str) -> str:
+    """A price with all its digits: ``USD 21.957642``, ``USD 0.00003``."""
+    value, low, high = (
+        text(f"present.money.{currency}", amount=f"{Decimal(repr(bound)):,f}".removesuffix(".0"))
+        for bound in (price.value, price.low, price.high)
+    )
+    return value if low == high else text("present.value-and-range", value=value, range=between(low, high))
 
 
 def cited(q: Quantity | None, sources: Mapping[str, Source]) -> str:

@@ -1,0 +1,138 @@
+"""Prices as people and programs read them: what is in force, how old it is, and what a refresh changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from gpufeed.facts import Facts, Price, Quantity
+from gpufeed.facts.messages import text
+from gpufeed.facts.prices import INSTANCES
+from gpufeed.facts.sources import days_old
+from gpufeed.observe.aws.price_list import Change, Missing, Refreshed
+from gpufeed.present import contract, words
+
+
+def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
+    """Every price of a Region with its date and age; what has no price is named."""
+    rows = in_region(region, facts)
+    if not rows:
+        yield text("prices.none-in-region", region=region)
+    for row in rows:
+        yield _line(row, today)
+    for instance in facts.instances:
+        each = facts.instance_price(instance, region)
+        if each is not None and not facts.price_bands(INSTANCES, instance, region):
+            yield _instance(instance, each, region, facts, today)
+    if facts.refreshed:
+        yield text("prices.own-first")
+
+
+def in_region(region: str, facts: Facts) -> list[Price]:
+    return [row for row in facts.prices if row.region == region]
+
+
+def document(region: str, facts: Facts, today: date) -> dict[str, Any]:
+    return {
+        "region": region,
+        "prices": [_row(row, facts, today) for row in in_region(region, facts)],
+        "instances": {name: _number(facts.instance_price(name, region)) for name in facts.instances},
+        "facts_as_of": contract.ages(facts),
+    }
+
+
+def refreshed_lines(found: Refreshed, changed: Sequence[Change], place: str) -> Iterator[str]:
+    """What a refresh brought: where it is kept, what is another price than before, and what was not found."""
+    yield text("prices.written", count=words.count(len(found.prices)), region=found.region, path=place)
+    for change in changed:
+        yield text(
+            "prices.changed",
+            name=name(change.now),
+            was=_price(change.was),
+            now=_price(change.now),
+        )
+    for missing in found.missing:
+        yield text("prices.missing", name=_missing(missing), why=text(f"prices.why.{missing.why}"))
+
+
+def refreshed_document(found: Refreshed, changed: Sequence[Change], place: str) -> dict[str, Any]:
+    return {
+        "region": found.region,
+        "written": place,
+        "found": len(found.prices),
+        "as_of": {source.id: source.as_of for source in found.sources},
+        "changed": [
+            {
+                **_key(change.now),
+                "was": None if change.was is None or change.was.quantity is None else change.was.quantity.value,
+                "now": None if change.now.quantity is None else change.now.quantity.value,
+                "unit": change.now.unit,
+                "currency": change.now.currency,
+            }
+            for change in changed
+        ],
+        "missing": [
+            {"option": it.option, "item": it.item, "configuration": it.configuration, "why": it.why}
+            for it in found.missing
+        ],
+    }
+
+
+def name(row: Price) -> str:
+    """What is priced, by its ids: ``fsx-for-lustre storage PERSISTENT_2-SSD-125``."""
+    return " ".join(part for part in (row.option, row.item, row.configuration) if part)
+
+
+def _missing(it: Missing) -> str:
+    return " ".join(part for part in (it.option, it.item, it.configuration) if part)
+
+
+def _line(row: Price, today: date) -> str:
+    band = "" if not row.band_from else text("prices.from", amount=words.number(row.band_from))
+    if row.quantity is None:
+        return text("prices.unpriced", name=name(row))
+    return text("prices.line", name=name(row) + band, price=_price(row), dated=_dated(row.as_of, today))
+
+
+def _instance(name_: str, each: Quantity, region: str, facts: Facts, today: date) -> str:
+    """The snapshot's price of an instance: a fact of the instance, and no row of the price list."""
+    fact = facts.instances[name_].parts[region]["on_demand_price"]
+    money = words.list_price(each, each.unit.partition("/")[0])
+    return text("prices.line", name=name_, price=text("present.per-hour", money=money), dated=_dated(fact.as_of, today))
+
+
+def _dated(as_of: str | None, today: date) -> str:
+    age = days_old(as_of, today)
+    return text("prices.undated") if age is None else text("prices.dated", as_of=as_of, days=words.count(age))
+
+
+def _price(row: Price | None) -> str:
+    if row is None or row.quantity is None:
+        return text("present.not-priced")
+    if row.option == INSTANCES:
+        return text("present.per-hour", money=words.list_price(row.quantity, row.currency))
+    return words.unit_price(row.quantity, row.unit, row.currency)
+
+
+def _key(row: Price) -> dict[str, Any]:
+    return {"option": row.option, "item": row.item, "configuration": row.configuration, "band_from": row.band_from}
+
+
+def _row(row: Price, facts: Facts, today: date) -> dict[str, Any]:
+    return {
+        **_key(row),
+        "band_to": row.band_to,
+        "price": _number(row.quantity),
+        "unit": row.unit,
+        "currency": row.currency,
+        "as_of": row.as_of,
+        "age_days": days_old(row.as_of, today),
+        "sources": list(row.sources),
+        "refreshed": row in facts.refreshed,
+        "note": row.note,
+    }
+
+
+def _number(price: Quantity | None) -> dict[str, float | None] | None:
+    return None if price is None else price.to_json()
