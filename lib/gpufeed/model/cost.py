@@ -72,13 +72,8 @@ class Bill:
 
         A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
         """
-        rows = self.facts.price_bands(S3, "storage", self.run.region)
-        if not rows:
-            yield self.priced(line_id, part, "storage", held * self.months, None)
-        for row in rows:
-            in_band = _between(held, row.band_from * GIB, None if row.band_to is None else row.band_to * GIB)
-            if in_band.high > 0 or row.band_from == 0:
-                yield self.priced(line_id, part, "storage", in_band * self.months, row.quantity)
+        for in_band, price in _in_bands(held, self.run.region, self.facts):
+            yield self.priced(line_id, part, "storage", in_band * self.months, price)
 
 
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
@@ -160,6 +155,23 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
     """Requests × price per 1,000 requests / 1,000; None when not priced."""
     price = facts.price(option, item, region)
     return None if price is None else (requests * price / 1000.0).named("")
+
+
+def month_in_s3(held: Quantity, region: str, currency: str, facts: Facts) -> Quantity | None:
+    """What ``held`` bytes cost in S3 Standard for a month, through the graduated bands; None when not priced."""
+    bands = _in_bands(held, region, facts)
+    return _sum(currency, *(None if price is None else in_band / GIB * price for in_band, price in bands))
+
+
+def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[Quantity, Quantity | None]]:
+    """(what of ``held`` lies in it, its price) of each graduated band that is reached; of the first in any case."""
+    rows = facts.price_bands(S3, "storage", region)
+    if not rows:
+        yield held, None
+    for row in rows:
+        in_band = _between(held, row.band_from * GIB, None if row.band_to is None else row.band_to * GIB)
+        if in_band.high > 0 or row.band_from == 0:
+            yield in_band, row.quantity
 
 
 def _between(held: Quantity, low: float, high: float | None) -> Quantity:

@@ -10,7 +10,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import Run, banded, requests_price
+from gpufeed.model.cost import month_in_s3, requests_price
 from gpufeed.model.fsx import GIB, allowed_capacity
 from gpufeed.model.recommendation import Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -109,9 +109,7 @@ _Parts = tuple[Quantity | None, Quantity | None]  # keeping, saving
 
 
 def _s3(saves: _Saves, _: Mapping[str, Any]) -> _Parts:
-    nothing = Quantity(0.0, 0.0, 0.0)
-    run = Run(saves.region, saves.currency, 0.0, nothing, 0.0, nothing, None, None, None)
-    return banded(S3, "storage", saves.kept_gib, run, saves.facts), _puts(S3, saves)
+    return month_in_s3(saves.kept_gib * GIB, saves.region, saves.currency, saves.facts), _puts(S3, saves)
 
 
 def _express(saves: _Saves, _: Mapping[str, Any]) -> _Parts:
