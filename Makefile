@@ -58,7 +58,7 @@ unit: setup
 	$(BIN)/pytest tests
 
 notebooks-test: setup
-	$(if $(NOTEBOOKS),$(BIN)/pytest --nbval notebooks,@echo "no notebooks yet")
+	$(if $(NOTEBOOKS),GPUFEED_PRICES= $(BIN)/pytest --nbval notebooks,@echo "no notebooks yet")
 
 # Debian's Chromium when this user may install it, Playwright's own build elsewhere.
 browser: setup
@@ -72,7 +72,7 @@ bench: setup
 	@for bench in bench/*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 notebooks: setup
-	$(BIN)/python tests/house/notebook_hygiene.py run $(NOTEBOOKS)
+	GPUFEED_PRICES= $(BIN)/python tests/house/notebook_hygiene.py run $(NOTEBOOKS)
 
 lock:
 	@test -n "$(UV)" || { $(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet uv; }

@@ -37,6 +37,13 @@ def test_twenty_thousand_small_images_are_a_problem_on_s3() -> None:
     assert headline.request_cost is not None and headline.request_cost.value == pytest.approx(0.008)
 
 
+def test_reading_through_mountpoint_pays_for_opening_each_file_as_well() -> None:
+    """20,000 GETs at 0.0004, and for each file a LIST at 0.005 and a HEAD at 0.0004 per 1,000: 0.008 + 0.1 + 0.008."""
+    found = verdict(prefix(20_000, 30_000))
+    [cost] = [one.request_cost for one in found.per_option if one.option == "mountpoint-s3"]
+    assert cost is not None and cost[:3] == pytest.approx((0.008, 0.116, 0.008 + 7.2 * 0.1 + 4.5 * 0.008))
+
+
 def test_ten_small_files_are_too_few_to_matter() -> None:
     headline = verdict(prefix(10, 1000)).headline
     assert not headline.problem and headline.reason == "too-few-to-matter"

@@ -11,7 +11,7 @@ from gpufeed.model import formulas, fsx
 from gpufeed.model.cost import requests_price
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, Supply
-from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES, SYSTEMS
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS
 from gpufeed.model.supply import Load, served_by, small_threshold, supply
 
 
@@ -199,6 +199,8 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
     source = EXPRESS if option == EXPRESS else S3
     gets = requests_price(source, "get", Quantity.exact(float(prefix.requests)), region, facts)
+    if option == MOUNTPOINT and gets is not None:
+        return _with_lookups(gets, prefix)
     if option not in (EXPRESS, S3_FILES) or gets is None:
         return gets
     if option == S3_FILES:  # a read that it streams from S3 costs a metadata read beside the GET
@@ -207,6 +209,18 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
     else:
         price, amount = facts.price(EXPRESS, "retrieval", region), gib
     return None if price is None else gets + price * amount
+
+
+def _with_lookups(gets: Quantity, prefix: _Prefix) -> Quantity | None:
+    """Opening a file through Mountpoint asks for a LIST and a HEAD as well.  References: mountpoint-lookups."""
+    chosen, total = prefix.facts.options[MOUNTPOINT], gets
+    for item, each in (("list", "lookup_lists"), ("get", "lookup_heads")):
+        lookups = chosen.known(each) * float(prefix.profile.objects)
+        price = requests_price(S3, item, lookups, prefix.region, prefix.facts)
+        if price is None:
+            return None
+        total = total + price
+    return total
 
 
 def listing_cost(requests: int, region: str, facts: Facts) -> Quantity | None:
