@@ -72,6 +72,20 @@ def test_an_own_price_in_china_is_in_its_currency_and_prices_what_has_no_list_pr
     assert found.option("s3-standard").cost.not_priced == ("base-storage", "gets", "lists")
 
 
+def test_an_own_discount_lowers_every_line_but_the_gpus_and_is_called_the_users_own() -> None:
+    """20 % off: 0.8 of storage, requests and transfer; the idle GPUs as before."""
+    traits = {"preset": "image-classification", "dataset_bytes": 1e11, "objects": 1_000_000, "run_hours": 100}
+    listed, own = plan(**traits), plan(**traits, storage_discount=0.2)
+    for option in ("s3-standard", "fsx-for-lustre", "s3-files"):
+        pairs = zip(listed.option(option).cost.lines, own.option(option).cost.lines, strict=True)
+        for before, after in pairs:
+            assert before.amount is not None and after.amount is not None
+            share = 1.0 if before.id == "idle-gpu" else 0.8
+            assert after.amount.value == pytest.approx(before.amount.value * share, rel=1e-12), before.id
+    said = next(warning for warning in own.warnings if warning.id == "own-discount")
+    assert said.parameters == {"share": 0.2}
+
+
 def test_a_saving_that_is_nothing_beside_what_the_gpus_cost_does_not_replace_the_rule() -> None:
     """S3 Files is cheaper by a tenth of a cent (its lookups cost less), of a run whose GPUs cost USD 74,000."""
     found = plan(interface="file-paths", data_in_s3=True, checkpoints="rare", checkpoint_bytes=1e9)

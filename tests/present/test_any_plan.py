@@ -51,6 +51,7 @@ def some_workloads(count: int, seed: int) -> Iterator[dict[str, Any]]:
         "avoid_parallel_file_system": lambda: pick.random() < 0.5,
         "run_hours": lambda: between(0.01, 1e6),
         "gpu_hour_price": lambda: between(0.01, 1e6),
+        "storage_discount": lambda: between(0.01, 0.99),
         "region": lambda: pick.choice(list(facts.regions)),
     }
     for _ in range(count):

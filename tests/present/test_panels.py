@@ -30,6 +30,7 @@ STATED = {
     "objects": 50_000_000,
     "run_hours": 100.0,
     "gpu_hour_price": 41.5,
+    "storage_discount": 0.25,
     "region": "us-east-1",
 }
 

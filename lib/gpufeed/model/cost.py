@@ -34,6 +34,7 @@ class Run:
     operations: frozenset[str] = frozenset()
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
+    discount: float = 0.0  # share off every price but that of instances
 
     def read_less(self, share: Quantity) -> Run:
         """The same run where only this share of its reads reaches the storage."""
@@ -61,6 +62,8 @@ class Bill:
 
     def priced(self, line_id: str, part: str, item: str, used: Quantity | None, price: Quantity | None) -> CostLine:
         unit, size = BILLED[item]
+        if price is not None and self.run.discount:
+            price = (price * (1.0 - self.run.discount)).named(price.unit)
         quantity = None if used is None else (used / size).named(unit)
         amount = None
         if quantity is not None and price is not None:

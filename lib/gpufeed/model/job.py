@@ -80,6 +80,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))
+    if run.discount:
+        warnings.append(Caveat("own-discount", {"share": run.discount}))
     return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
 
 
@@ -162,6 +164,7 @@ def _run(
         operations=frozenset(workload.file_operations),
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
+        discount=workload.storage_discount or 0.0,
     )
 
 

@@ -76,6 +76,7 @@ class Workload:
     run_hours: float | None = None
     region: str | None = None
     gpu_hour_price: float | None = None  # of one instance, in the currency of the Region's price list
+    storage_discount: float | None = None  # share off every price but that of instances
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], facts: Facts) -> Workload:
@@ -256,6 +257,7 @@ NUMBERS: dict[str, Number] = {
     "stall_tolerance": Number(0, 1, exclusive=True),
     "run_hours": Number(0, 1e6, exclusive=True),
     "gpu_hour_price": Number(0, 1e6, exclusive=True),
+    "storage_discount": Number(0, 0.99, exclusive=True),
 }
 
 _CHECKS: dict[str, _Check] = {

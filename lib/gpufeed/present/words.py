@@ -360,6 +360,7 @@ _BY_TRAIT: Mapping[str, Callable[[float], str]] = {
     "checkpoint_interval": duration,
     "restore_target": duration,
     "stall_tolerance": share,
+    "storage_discount": share,
     "model_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
     "active_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
 }

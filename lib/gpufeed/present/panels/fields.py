@@ -86,6 +86,7 @@ MORE = (
     _number("checkpoints_kept"),
     _number("restore_target", UNITS["minutes"]),
     _number("stall_tolerance", UNITS["%"]),
+    _number("storage_discount", UNITS["%"]),
 )
 
 
