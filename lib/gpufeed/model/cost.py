@@ -6,7 +6,7 @@ depend on the option: the instances themselves while they are fed, and backups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
@@ -109,20 +109,18 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
 
 def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
     """The sums over a bill.  A sum over a line without an amount is None: half a total would look like a whole one."""
-
-    def of(part: str) -> Quantity | None:
-        return _sum(currency, *(line.amount for line in lines if line.part == part))
-
-    base, own, requests, idle = of("base"), of("storage"), of("requests"), of("idle-gpu")
-    transfer, kms = of("transfer"), of("kms")
-    storage, beyond = _sum(currency, base, own), _sum(currency, own, requests, transfer, kms, idle)
+    of_part: dict[str, list[Quantity | None]] = {part: [] for part in PARTS}
+    for line in lines:
+        of_part[line.part].append(line.amount)
+    base, own, requests, transfer, kms, idle = (_sum(currency, amounts) for amounts in of_part.values())
+    storage, beyond = _sum(currency, (base, own)), _sum(currency, (own, requests, transfer, kms, idle))
     return Cost(
         currency=currency,
         storage_per_month=None if storage is None else (storage / months).named("per month"),
         storage=storage,
         requests=requests,
         idle_gpu=idle,
-        total=_sum(currency, beyond, base),
+        total=_sum(currency, (beyond, base)),
         beyond_base=beyond,
         transfer=transfer,
         kms=kms,
@@ -131,15 +129,19 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
     )
 
 
+#: What the lines of a bill are summed by.
+PARTS = ("base", "storage", "requests", "transfer", "kms", "idle-gpu")
 _NOTHING = Quantity(0.0, 0.0, 0.0)
 
 
-def _sum(currency: str, *amounts: Quantity | None) -> Quantity | None:
+def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
+    """Nothing is added to nothing: a part without lines costs 0."""
     total = _NOTHING
     for amount in amounts:
         if amount is None:
             return None
-        total = amount if total is _NOTHING else total + amount
+        if amount.high:
+            total = total + amount if total.high else amount
     return total.named(currency)
 
 
@@ -163,7 +165,7 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
 def month_in_s3(held: Quantity, region: str, currency: str, facts: Facts) -> Quantity | None:
     """What ``held`` bytes cost in S3 Standard for a month, through the graduated bands; None when not priced."""
     bands = _in_bands(held, region, facts)
-    return _sum(currency, *(None if price is None else in_band / GIB * price for in_band, price in bands))
+    return _sum(currency, (None if price is None else in_band / GIB * price for in_band, price in bands))
 
 
 def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[Quantity, Quantity | None]]:
