@@ -271,8 +271,15 @@ def test_host_memory_holds_a_nodes_share_and_its_neighbours() -> None:
     assert found.fits is True
     small = plan(**OF_64, host_memory_bytes=30e9).memory_first
     assert small is not None and small.fits is False
-    unknown = plan(**OF_64).memory_first
-    assert unknown is not None and unknown.fits is None
+    # A p5.48xlarge has 2,048 GiB and 8 drives of 3.8 TB; without a type neither is known.
+    published = plan(**OF_64).memory_first
+    assert published is not None
+    assert (published.memory_per_node, published.fits) == (2048 * GIB, True)
+    assert (published.drives_per_node, published.drives_hold) == (8 * 3800e9, True)
+    traits = {"instance_type": None, "accelerator": "H100", "accelerators_per_instance": 8}
+    unknown = plan(**OF_64 | traits).memory_first
+    assert unknown is not None
+    assert (unknown.memory_per_node, unknown.fits, unknown.drives_hold) == (None, None, None)
 
 
 def test_every_option_has_a_curve_over_the_same_intervals() -> None:

@@ -94,11 +94,16 @@ def test_the_gate_is_said_in_sentences() -> None:
     assert len(tables.gate(Export())) == 4
 
 
-@pytest.mark.parametrize("memory", [None, 1e12, 1e9])
-def test_host_memory_first_says_whether_it_fits(memory: float | None) -> None:
-    said = tables.memory_first(plan(host_memory_bytes=memory).memory_first)[1]
-    expected = {None: "Enter the host memory", 1e12: ": it fits.", 1e9: ": it does not fit."}
-    assert expected[memory] in said
+@pytest.mark.parametrize(("memory", "said"), [(None, ": it fits."), (1e12, ": it fits."), (1e9, ": it does not fit.")])
+def test_host_memory_first_says_whether_it_fits(memory: float | None, said: str) -> None:
+    assert said in tables.memory_first(plan(host_memory_bytes=memory).memory_first)[1]
+
+
+def test_host_memory_first_asks_for_the_memory_of_a_machine_it_does_not_know() -> None:
+    other = {"instance_type": None, "accelerator": "H100", "accelerators_per_instance": 8}
+    said = tables.memory_first(plan(**other).memory_first)
+    assert "Enter the host memory" in said[1]
+    assert "(unknown per node)" in said[-1]
 
 
 def test_everything_is_said_in_chinese(chinese: None) -> None:

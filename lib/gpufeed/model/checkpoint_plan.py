@@ -8,6 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import goodput
 from gpufeed.model.checkpoint import host_copy
+from gpufeed.model.epochs import passes_of
 from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
@@ -76,8 +77,10 @@ class MemoryFirst:
 
     copy_seconds: Quantity  # all that a save costs
     bytes_per_node: Quantity  # of host memory, copies included
-    memory_per_node: float | None  # bytes; None: not stated
+    memory_per_node: float | None  # bytes, as stated or as published for the instance type; None: not known
     fits: bool | None
+    drives_per_node: float | None  # bytes of NVMe; None: not known
+    drives_hold: bool | None  # a node's own share, in memory's place
     s3_every: Quantity | None  # seconds: no save to S3 can follow the one before sooner
     best_interval: float  # seconds, to memory
     best: Goodput  # after failures that left a copy in memory
@@ -264,12 +267,17 @@ def _memory_first(plan: Recommendation, facts: Facts) -> MemoryFirst | None:
     copy = host_copy(demand, demand.checkpoint_bytes, facts)
     losses = Losses(copy, None, facts.model.known("restart_overhead"), demand.mean_time_to_failure)
     best = goodput.best_interval(losses)
-    memory = workload.host_memory_bytes
+    machine = passes_of(workload, demand.checkpoint_bytes, facts)
+    memory = None if machine.memory is None else machine.memory.value
+    drives = None if machine.drives is None else machine.drives.value
+    own = demand.checkpoint_bytes.high / nodes
     return MemoryFirst(
         copy_seconds=copy,
         bytes_per_node=needed,
         memory_per_node=memory,
         fits=None if memory is None else needed.high <= memory,
+        drives_per_node=drives,
+        drives_hold=None if drives is None else own <= drives,
         s3_every=plan.option(S3).stall.save_seconds,
         best_interval=best,
         best=goodput.goodput(losses, best),

@@ -41,7 +41,8 @@ class Passes:
     bytes: Quantity  # one epoch: the working set, else the data set
     epochs: float | None  # as stated; without it nothing is taken to be read again
     nodes: int
-    page_cache: Quantity | None  # of the memory of one node
+    memory: Quantity | None  # of one node
+    page_cache: Quantity | None  # of that memory
     drives: Quantity | None  # NVMe of one node
     drive_reads: Quantity | None  # random reads/s of one node's drives
 
@@ -64,7 +65,7 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
     cache = None if memory is None else (memory * facts.model.known("page_cache_share")).named("bytes")
     working_set = workload.working_set_bytes
     read = dataset if working_set is None else Quantity.exact(working_set, "bytes")
-    return Passes(read, workload.epochs, workload.instances, cache, drives, reads)
+    return Passes(read, workload.epochs, workload.instances, memory, cache, drives, reads)
 
 
 def first_epoch(

@@ -818,6 +818,7 @@ def memory_first(found: MemoryFirst | None) -> list[str]:
     if found is None:
         return [text("checkpoints.size-unknown")]
     fits = "unknown" if found.fits is None else "yes" if found.fits else "no"
+    holds = "unknown" if found.drives_hold is None else "yes" if found.drives_hold else "no"
     return [
         text(
             "memory-first.what",
@@ -832,7 +833,7 @@ def memory_first(found: MemoryFirst | None) -> list[str]:
         ),
         text("memory-first.s3", every=words.quantity(found.s3_every)),
         text("memory-first.conditions"),
-        text("memory-first.nvme"),
+        text(f"memory-first.nvme.{holds}", drives=words.size(found.drives_per_node)),
     ]
 
 
