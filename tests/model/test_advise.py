@@ -171,8 +171,8 @@ def test_an_asynchronous_save_longer_than_its_interval_stops_the_gpus_for_the_re
 def test_the_best_asynchronous_interval_leaves_time_to_write() -> None:
     found = plan(instances=1000, checkpoint_bytes=1e15, checkpoint_interval=3600, checkpoint_mode="async")
     stall = found.option("s3-files").stall
-    # 1 PB at 1 GiB/s: no interval can be shorter, whatever the copy costs.
-    assert stall.best_interval == pytest.approx(1e15 / 2**30)
+    # 1 PB at 40 % of 1 GiB/s, the least a whole save reaches: none shorter is advised, whatever the copy costs.
+    assert stall.best_interval == pytest.approx(1e15 / 2**30 / 0.4)
 
 
 def test_saving_never_takes_more_than_all_of_the_time() -> None:

@@ -215,6 +215,16 @@ def test_a_lustre_export_that_takes_longer_than_the_interval_falls_behind() -> N
     assert "export-falls-behind" not in [reason.id for reason in hourly.but]
 
 
+def test_a_save_that_only_just_fits_its_interval_is_told_to_leave_a_margin() -> None:
+    found = plan(**OF_64, checkpoint_mode="async").option("fsx-for-lustre")
+    assert found.answer.stall.fits_interval is True
+    assert found.answer.stall.beyond_seconds is not None and found.answer.stall.beyond_seconds.value == 0
+    assert "save-may-exceed-interval" in [reason.id for reason in found.but]
+    # The interval that is advised leaves it, at the slowest save.
+    save = found.answer.stall.save_seconds
+    assert found.lost is not None and save is not None and found.lost.best_interval == save.high
+
+
 def test_what_is_written_to_s3_is_in_s3() -> None:
     moments = plan(**OF_64).option("s3-standard").timeline
     assert moments.in_s3 == moments.written and moments.export is None

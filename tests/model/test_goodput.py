@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,8 @@ def test_no_interval_near_dalys_wastes_less(save: float, mean: float) -> None:
 def test_the_best_asynchronous_interval_is_no_shorter_than_the_save_takes_to_write() -> None:
     assert best_interval(losses(0.1, 10 * HOUR, lag=900)) == 900
     assert best_interval(losses(0.1, 10 * HOUR, lag=10)) == daly_interval(0.1, 10 * HOUR)
+    slow = replace(losses(0.1, 10 * HOUR), lag=Quantity(300, 600, 1500, "seconds"))
+    assert best_interval(slow) == 1500
 
 
 def test_what_reaches_into_the_next_interval_stops_the_gpus() -> None:

@@ -15,7 +15,7 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
 
     A synchronous save stops the GPUs until it is written; an asynchronous one only for the copy to host memory, but
     must be written before the next begins: what it takes beyond the interval, the GPUs wait as well.  The share cannot
-    be more than all of the time, and no asynchronous interval can be shorter than the save.
+    be more than all of the time, and no asynchronous interval is advised that a slow save could not be written in.
     """
     size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
     if size is None or write is None:
@@ -23,7 +23,7 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
     save = transfer(size, write, facts)
     waits, blocks, shortest, beyond = save, save, 0.0, None
     if demand.checkpoint_mode == "async":
-        blocks, beyond, shortest = host_copy(demand, size, facts), _beyond(save, interval), save.value
+        blocks, beyond, shortest = host_copy(demand, size, facts), _beyond(save, interval), save.high
         waits = (blocks + beyond).named("seconds")
     failure = demand.mean_time_to_failure
     best = None if failure is None else max(shortest, formulas.daly_interval(blocks.value, failure.value))

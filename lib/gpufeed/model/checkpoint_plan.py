@@ -47,7 +47,7 @@ class Lost:
     losses: Losses
     young: float
     daly: float
-    best_interval: float  # Daly's, no shorter than an asynchronous save takes to write
+    best_interval: float  # Daly's, no shorter than an asynchronous save may take to write
     now: Goodput
     best: Goodput
     per_hour: Quantity | None  # what lost time costs at the stated interval; None: GPUs are not priced
@@ -188,6 +188,9 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     stall = answer.stall
     if stall.save_seconds is not None and stall.fits_interval is False:
         but.append(Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval}))
+    elif stall.beyond_seconds is not None and stall.beyond_seconds.high > 0.0:
+        late = {"seconds": stall.beyond_seconds.high, "interval": stall.interval}
+        but.append(Reason("save-may-exceed-interval", late))
     moments = timeline(answer.option, plan.demand, stall, plan.option(S3).stall, facts)
     if moments.export is not None and moments.export.value > stall.interval:
         but.append(Reason("export-falls-behind", {"seconds": moments.export, "interval": stall.interval}))

@@ -33,8 +33,8 @@ class Losses:
     mean_time_to_failure: Quantity
 
     def shortest_interval(self) -> float:
-        """An asynchronous save has to be written before the next begins."""
-        return 0.0 if self.lag is None else self.lag.value
+        """An asynchronous save has to be written before the next begins, at its slowest too."""
+        return 0.0 if self.lag is None else self.lag.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,10 @@ def goodput(losses: Losses, interval: float) -> Goodput:
 
 
 def best_interval(losses: Losses) -> float:
-    """The interval that wastes least, no shorter than an asynchronous save takes to write."""
+    """The interval that wastes least, no shorter than an asynchronous save may take to write.
+
+    A little longer costs little; a little too short, and the GPUs wait for each save.
+    """
     daly = formulas.daly_interval(losses.blocks.value, losses.mean_time_to_failure.value)
     return max(daly, losses.shortest_interval())
 
