@@ -31,9 +31,9 @@ HAS = FileSystem(
 #: Rates are stated, so that no fact moves them.
 JOB = """
 task = "full-fine-tuning"
-instances = 2
+instances = 8
 accelerator = "H100"
-accelerators_per_instance = 8
+accelerators_per_instance = 2
 samples_per_second_per_accelerator = 125
 sample_bytes = 1e6
 dataset_bytes = 5e12

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.file_system import Comparison, FileSystem, Link, compare, sized
 from gpufeed.model.fsx import GIB, Need
 from gpufeed.model.workload import Workload
@@ -72,6 +73,16 @@ def test_throughput_is_raised_where_that_is_cheaper_than_capacity() -> None:
 def test_with_efa_throughput_stays_and_capacity_grows_in_whole_servers() -> None:
     found = against(Need(4e12, read_bytes_per_s=13e9, efa=True), efa=True, capacity_gib=9600.0, mb_per_s_per_tib=1000.0)
     assert changes(found) == [("fsx-change-capacity", 9600.0, 14_400.0)]  # 13,000 in steps of 4,800
+
+
+def test_few_clients_get_less_than_the_disks_give() -> None:
+    # 4,800 GiB at 1,000 MB/s per TiB read 4.8 GB/s, but from its one server one client gets 5 Gbit/s.
+    found = against(Need(1e12, read_bytes_per_s=2e9, clients=1), mb_per_s_per_tib=1000.0)
+    read = next(row for row in found.rows if row.id == "read")
+    assert isinstance(read.has, Quantity) and read.has.value == pytest.approx(0.625e9)
+    assert changes(found) == [("fsx-change-capacity", 4800.0, 16_800.0)]  # four servers
+    enough = against(Need(1e12, read_bytes_per_s=2e9, clients=4), mb_per_s_per_tib=1000.0)
+    assert enough.enough is True
 
 
 def test_efa_cannot_be_added_so_another_is_named() -> None:
@@ -160,7 +171,7 @@ def test_scratch_is_never_enough_for_checkpoints() -> None:
     found = against(deployment_type="SCRATCH_2", mb_per_s_per_tib=None, metadata_mode=None, metadata_iops=None)
     assert verdicts(found)["replicated"] == "short"
     read = next(row for row in found.rows if row.id == "read")
-    assert read.has is not None and not isinstance(read.has, (bool, str))
+    assert isinstance(read.has, Quantity)
     assert read.has.value == pytest.approx(0.96e9)  # 4,800 GiB × 200 MB/s per TiB
     assert found.instead is not None and found.instead.name.startswith("PERSISTENT_2")
 
@@ -179,7 +190,10 @@ def test_disks_keep_their_throughput_and_grow_in_their_own_steps() -> None:
         mb_per_s_per_tib=12.0,
         metadata_mode=None,
         metadata_iops=None,
+        read_cache="READ",
     )
+    read = next(row for row in found.rows if row.id == "read")
+    assert read.note is not None and read.note.id == "fsx-read-cache"
     assert changes(found) == [("fsx-change-capacity", 6000.0, 12_000.0)]  # 0.1 GB/s at 12: 8,333 GiB, steps of 6,000
     assert found.per_month_then is None  # not priced
 

@@ -228,22 +228,46 @@ def test_where_clients_use_efa_each_type_stands_there_with_it_and_apart_without(
     assert lacks == {"PERSISTENT_2": ["fsx-without-efa"], "PERSISTENT_1": ["fsx-type-without-efa"]}
 
 
+def test_few_clients_need_more_servers_or_efa() -> None:
+    # 2 GB/s for one client, which without EFA gets 0.625 GB/s from each server: four servers, begun above three times
+    # 4,800 GiB at 1,000 MB/s per TiB.  Over EFA one server of 4,800 GiB is enough: 2,880 USD.
+    need = Need(1e12, read_bytes_per_s=2e9, clients=1, efa=True)
+    found = configurations(need, "us-east-1", load())
+    rows = {(one.name, one.efa): (one.capacity_gib, one.servers, one.size_set_by) for one in found.priced}
+    assert rows["PERSISTENT_2-SSD-1000", False] == (16_800, 4, "clients")
+    assert rows["PERSISTENT_2-SSD-1000", True] == (4800, 1, "minimum")
+    assert rows["PERSISTENT_2-SSD-125", False] == (117_600, 4, "clients")  # 3 × 38,400 + 2,400
+    assert (found.priced[0].name, found.priced[0].efa) == ("PERSISTENT_2-SSD-1000", True)
+    # Eight clients fill one server: 2,400 GiB at 1,000 for 1,440 USD.
+    many = configurations(replace(need, clients=8), "us-east-1", load())
+    assert (many.priced[0].capacity_gib, many.priced[0].efa, many.priced[0].size_set_by) == (2400, False, "read")
+
+
 # ---- what always holds -----------------------------------------------------------------------------------------------
 
 SIZES = st.floats(0, 2e15)
 RATES = st.floats(0, 2e11)
-NEEDS = st.builds(Need, SIZES, RATES, RATES, st.floats(0, 380_000), st.booleans(), st.booleans())
+NEEDS = st.builds(
+    Need,
+    holds_bytes=SIZES,
+    read_bytes_per_s=RATES,
+    write_bytes_per_s=RATES,
+    opens_per_s=st.floats(0, 380_000),
+    clients=st.integers(0, 500),
+    efa=st.booleans(),
+    random_reads=st.booleans(),
+)
 REGIONS = st.sampled_from(["us-east-1", "us-west-2", "cn-north-1", "eu-west-1"])
 
 
 def larger(need: Need, more: Need) -> Need:
-    return Need(
-        need.holds_bytes + more.holds_bytes,
-        need.read_bytes_per_s + more.read_bytes_per_s,
-        need.write_bytes_per_s + more.write_bytes_per_s,
-        need.opens_per_s + more.opens_per_s,
-        need.efa,
-        need.random_reads,
+    """More of everything, for the same clients."""
+    return replace(
+        need,
+        holds_bytes=need.holds_bytes + more.holds_bytes,
+        read_bytes_per_s=need.read_bytes_per_s + more.read_bytes_per_s,
+        write_bytes_per_s=need.write_bytes_per_s + more.write_bytes_per_s,
+        opens_per_s=need.opens_per_s + more.opens_per_s,
     )
 
 

@@ -143,6 +143,22 @@ def test_fsx_gives_its_provisioned_disk_rate() -> None:
     assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(12e9)
 
 
+def test_one_client_without_efa_gets_5_gigabits_from_each_file_server() -> None:
+    need = fsx.Need(0.0)
+    one = fsx.configure("PERSISTENT_2-SSD-1000", 4800, "us-east-1", load(), need)
+    given = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=1), load(), one)
+    # 4.8 GB/s of disks behind one server
+    assert given.limited_by == "server-connections"
+    assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(0.625e9)
+    assert given.write_bytes_per_s is not None and given.write_bytes_per_s.value == pytest.approx(0.625e9)
+    # 9,600 GiB are two servers; four clients use both
+    two = fsx.configure("PERSISTENT_2-SSD-1000", 9600, "us-east-1", load(), need)
+    four = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=4), load(), two)
+    assert four.limits["server-connections"].value == pytest.approx(4 * 2 * 0.625e9)
+    over_efa = replace(two, efa=True)
+    assert "server-connections" not in supply("fsx-for-lustre", replace(LARGE, nodes=4), load(), over_efa).limits
+
+
 def test_small_files_on_fsx_are_bound_by_opens() -> None:
     smallest = fsx.configure("PERSISTENT_2-SSD-1000", 1200, "us-east-1", load(), fsx.Need(0.0))
     tiny = replace(SMALL, request_bytes=exact(4096), object_bytes=exact(4096), in_flight=10_000)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import fsx
 from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
 from gpufeed.model.job import Job, currency_of, job_of
@@ -52,7 +52,6 @@ def need_of(job: Job, share: float = 1.0) -> Need:
     asked, load, facts = job.demand, job.load, job.facts
     read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s))
     write = _value(asked.checkpoint_write_bytes_per_s)
-    fast = max(read, write) > facts.options[FSX].known("efa_above").value
     opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
     demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
@@ -61,7 +60,8 @@ def need_of(job: Job, share: float = 1.0) -> Need:
         read_bytes_per_s=read,
         write_bytes_per_s=write,
         opens_per_s=_value(opens) * share,
-        efa=load.efa_network is not None and fast,
+        clients=load.nodes,
+        efa=load.efa_network is not None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
     )
@@ -221,18 +221,21 @@ def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) ->
     yield _capacity_row(has, need)
     opens = _opens(has, facts)
     for trait, gives, asked, unit in (
-        ("read", _rate(has, section, "read"), need.read_bytes_per_s, "bytes/s"),
-        ("write", _rate(has, section, "write"), need.write_bytes_per_s, "bytes/s"),
+        ("read", _rate(has, section, "read", need, facts), need.read_bytes_per_s, "bytes/s"),
+        ("write", _rate(has, section, "write", need, facts), need.write_bytes_per_s, "bytes/s"),
         ("opens", opens, need.opens_per_s, "opens/s"),
     ):
         if trait in need.unknown:
             yield Compared(trait, gives, None, "unknown", Reason("fsx-demand-not-known"))
         else:
-            yield _number_row(trait, gives, asked, unit)
-    if need.efa and not has.efa:
+            row = _number_row(trait, gives, asked, unit)
+            cached = row.short and trait == "read" and has.read_cache == "READ"
+            yield replace(row, note=Reason("fsx-read-cache", {}, "fsx-ssd-storage")) if cached else row
+    advised = fsx.efa_advised(need, facts)
+    if advised and not has.efa:
         yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
     else:
-        yield Compared("efa", has.efa, need.efa or None, "enough" if need.efa else "not-asked")
+        yield Compared("efa", has.efa, advised or None, "enough" if advised else "not-asked")
     yield _link_row(has, section)
     replicated = None if section is None else section.get_value("replicated")
     if replicated is False:
@@ -270,14 +273,17 @@ def _capacity_row(has: FileSystem, need: Need) -> Compared:
     return replace(row, note=Reason("fsx-release", {}, "fsx-data-repositories")) if row.short and linked else row
 
 
-def _rate(has: FileSystem, section: Section | None, direction: str) -> Quantity | None:
-    """bytes/s from or to disk; for Intelligent-Tiering from its SSD read cache, at most what was bought."""
+def _rate(has: FileSystem, section: Section | None, direction: str, need: Need, facts: Facts) -> Quantity | None:
+    """bytes/s from or to disk, or what few clients get of its servers; for Intelligent-Tiering what was bought."""
     if has.storage_type == INTELLIGENT_TIERING:
         bought = has.throughput_mb_per_s
         return None if bought is None else Quantity.exact(bought * MB, "bytes/s", "published")
     if section is None or has.capacity_gib is None or section.quantity("disk_read_baseline") is None:
         return None
-    return fsx.disk_rate(section, has.capacity_gib, direction)
+    disk, servers = fsx.disk_rate(section, has.capacity_gib, direction), fsx.servers_of(section, has.capacity_gib)
+    if has.efa or servers is None or not need.clients:
+        return disk
+    return least(disk, fsx.server_connections(servers, need.clients, facts)).named("bytes/s")
 
 
 def _iops(has: FileSystem, facts: Facts) -> float | None:
@@ -362,7 +368,7 @@ def _settable(has: FileSystem, section: Section, facts: Facts) -> Iterator[Secti
 
 def _grown(has: FileSystem, section: Section, need: Need, facts: Facts) -> Grown | None:
     """The file system at the MB/s per TiB of ``section``, grown until it is enough; None where it never is."""
-    capacity = max(has.capacity_gib or 0.0, fsx.capacity_for(section, need, efa=has.efa))
+    capacity = max(has.capacity_gib or 0.0, fsx.capacity_for(section, need, facts, efa=has.efa))
     iops = None
     if has.metadata_mode is not None:
         enough, _ = fsx.metadata_iops(section, capacity, need.opens_per_s, facts)

@@ -31,7 +31,8 @@ class Need:
     read_bytes_per_s: float = 0.0
     write_bytes_per_s: float = 0.0
     opens_per_s: float = 0.0
-    efa: bool = False  # the clients can use it, and the rates are those AWS recommends it for
+    clients: int = 0  # instances that share the rates; 0: not known
+    efa: bool = False  # the clients can use it
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     unknown: frozenset[str] = frozenset()
 
@@ -52,8 +53,8 @@ class Configuration:
 
     A price per month is None where it is "not priced"; ``metadata_per_month`` is 0 where no IOPS are ordered.
     ``asked_gib`` says how much capacity each part of the need asks for, and ``size_set_by`` which of them decided:
-    "data", "read", "write", "metadata" or the type's "minimum".  ``lacks`` says what keeps it from meeting the need,
-    ``notes`` what else to know before ordering.
+    "data", "read", "write", "clients" (too few to use fewer servers), "metadata" or the type's "minimum".
+    ``lacks`` says what keeps it from meeting the need, ``notes`` what else to know before ordering.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Configuration:
     opens_per_s: Quantity
     first_byte_latency: Quantity
     efa: bool
+    servers: int | None  # None: not published for this type
     storage_per_month: Quantity | None
     metadata_per_month: Quantity | None
     per_month: Quantity | None
@@ -158,6 +160,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
     equals: reading at random from them is slower than their streaming rate says.
     """
     granted, wanted = _granted_iops(facts), _iops_for(need.opens_per_s, facts)
+    advised = efa_advised(need, facts)
     found: list[tuple[tuple[float, ...], Order]] = []
     for name, section in facts.fsx.items():
         if disqualifiers(name, need, region, facts):
@@ -166,7 +169,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
         settable = bool(section.get_value("metadata_configuration"))
         disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
         for efa in (False, True) if need.efa and section.get_value("efa") else (False,):
-            least = capacity_for(section, need, efa=efa)
+            least = capacity_for(section, need, facts, efa=efa)
             pays = settable and a_gib is not None and an_iops is not None
             larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
             for capacity in (least, *larger):
@@ -174,7 +177,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
                 price = None
                 if a_gib is not None and (an_iops is not None or not ordered):
                     price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
-                lacks = (need.efa and not efa) + (iops < wanted)
+                lacks = (advised and not efa) + (iops < wanted)
                 amount = capacity if price is None else price
                 rank = (lacks, price is None, amount, disks, per_tib, capacity, efa)
                 found.append((rank, Order(name, capacity, iops, ordered, efa)))
@@ -184,10 +187,16 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
     return list(chosen.values())
 
 
+def efa_advised(need: Need, facts: Facts) -> bool:
+    """The clients can use EFA, and the rates are those AWS recommends it for.  References: fsx-efa."""
+    most = max(need.read_bytes_per_s, need.write_bytes_per_s)
+    return need.efa and most > facts.options[FSX].known("efa_above").value
+
+
 def lacking(order: Order, need: Need, facts: Facts) -> tuple[Reason, ...]:
     """What an order lacks although it holds the data and brings the rates."""
     found = []
-    if need.efa and not order.efa:
+    if efa_advised(need, facts) and not order.efa:
         able = facts.fsx[order.name].get_value("efa")
         found.append(Reason("fsx-without-efa" if able else "fsx-type-without-efa", {}, "fsx-efa"))
     opens = _opens_per_s(order, facts)
@@ -214,9 +223,9 @@ def _with_more_iops(
             yield _accepted(section, capacity, efa=efa)
 
 
-def capacity_for(section: Section, need: Need, *, efa: bool = False) -> float:
+def capacity_for(section: Section, need: Need, facts: Facts, *, efa: bool = False) -> float:
     """The least allowed StorageCapacity [GiB] that holds the data and brings the rates."""
-    return _accepted(section, max(asked_gib(section, need).values()), efa=efa)
+    return _accepted(section, max(asked_gib(section, need, facts, efa=efa).values()), efa=efa)
 
 
 def _accepted(section: Section, gib: float, *, efa: bool) -> float:
@@ -226,13 +235,38 @@ def _accepted(section: Section, gib: float, *, efa: bool) -> float:
     return allowed_capacity(section, gib)
 
 
-def asked_gib(section: Section, need: Need) -> dict[str, float]:
+def asked_gib(section: Section, need: Need, facts: Facts, *, efa: bool = False) -> dict[str, float]:
     """GiB that each part of the need asks for by itself."""
     return {
         "data": need.holds_bytes / GIB,
         "read": _capacity_at(need.read_bytes_per_s, section.known("disk_read_baseline")),
         "write": _capacity_at(need.write_bytes_per_s, section.known("disk_write_baseline")),
+        "clients": 0.0 if efa else _capacity_for_clients(section, need, facts),
     }
+
+
+def _capacity_for_clients(section: Section, need: Need, facts: Facts) -> float:
+    """GiB with enough servers for few clients: without EFA one client gets at most 5 Gbit/s from each server.
+
+    Assumption: a server is added once those before it are full.  References: fsx-performance, fsx-using.
+    """
+    per_server = section.quantity("storage_per_server")
+    if per_server is None or not need.clients:
+        return 0.0
+    each = facts.options[FSX].known("per_client_per_server").value * need.clients
+    servers = math.ceil(max(need.read_bytes_per_s, need.write_bytes_per_s) / each * (1 - 1e-9))
+    return per_server.value / GIB * (servers - 1) + 1 if servers > 1 else 0.0
+
+
+def server_connections(servers: int, clients: int, facts: Facts) -> Quantity:
+    """bytes/s that so many clients get from so many servers without EFA.  References: fsx-performance."""
+    return (facts.options[FSX].known("per_client_per_server") * (servers * clients)).named("bytes/s")
+
+
+def servers_of(section: Section, capacity_gib: float) -> int | None:
+    """Object storage servers of a file system; None where the storage of one is not published."""
+    per_server = section.quantity("storage_per_server")
+    return None if per_server is None else max(1, math.ceil(capacity_gib / (per_server.value / GIB)))
 
 
 def _capacity_at(bytes_per_s: float, per_tib: Quantity) -> float:
@@ -330,8 +364,8 @@ def _opens_per_s(order: Order, facts: Facts) -> Quantity:
 
 
 def configure(name: str, capacity_gib: float, region: str, facts: Facts, need: Need) -> Configuration:
-    """The file system of one type at one capacity, over EFA where the need and the type can."""
-    efa = need.efa and bool(facts.fsx[name].get_value("efa"))
+    """The file system of one type at one capacity, over EFA where it is advised and the type can."""
+    efa = efa_advised(need, facts) and bool(facts.fsx[name].get_value("efa"))
     iops, ordered = metadata_iops(facts.fsx[name], capacity_gib, need.opens_per_s, facts)
     return configured(Order(name, capacity_gib, iops, ordered, efa), region, facts, need)
 
@@ -350,7 +384,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
     if order.efa:
         settings["efa"] = True
     storage, metadata = prices(order, region, facts)
-    asked = asked_gib(section, need)
+    asked = asked_gib(section, need, facts, efa=order.efa)
     set_by = _size_set_by(order, asked, section)
     return Configuration(
         name=order.name,
@@ -361,6 +395,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         opens_per_s=_opens_per_s(order, facts),
         first_byte_latency=section.known("first_byte_latency"),
         efa=order.efa,
+        servers=servers_of(section, order.capacity_gib),
         storage_per_month=storage,
         metadata_per_month=metadata,
         per_month=None if storage is None or metadata is None else (storage + metadata).named("per month"),
@@ -375,7 +410,7 @@ def _notes(order: Order, asked: Mapping[str, float], set_by: str, section: Secti
     quota = facts.options[FSX].quantity("quota_capacity")
     if quota is not None and order.capacity_gib > quota.value / GIB:
         yield Reason("above-quota", {"capacity": order.capacity_gib, "quota": quota.value / GIB}, "fsx-quotas")
-    for_rates = _accepted(section, max(asked["read"], asked["write"]), efa=order.efa)
+    for_rates = _accepted(section, max(gib for part, gib in asked.items() if part != "data"), efa=order.efa)
     if set_by == "data" and for_rates < order.capacity_gib:
         yield Reason("fsx-smaller-by-release", {"gib": for_rates}, "fsx-data-repositories")
 

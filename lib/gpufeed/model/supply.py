@@ -9,7 +9,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
-from gpufeed.model.fsx import Configuration
+from gpufeed.model.fsx import Configuration, server_connections
 from gpufeed.model.recommendation import Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 
@@ -213,6 +213,9 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     # What one client reaches holds in either direction.
     each = facts.options[FSX].known("per_client_read_efa" if configuration.efa else "per_client_read")
     write = least(configuration.write_bytes_per_s, (each * load.writing_nodes).named("bytes/s"))
+    if configuration.servers is not None and not configuration.efa:
+        limits["server-connections"] = server_connections(configuration.servers, load.nodes, facts)
+        write = least(write, server_connections(configuration.servers, load.writing_nodes, facts))
     return limits, seconds, _by_streams(FSX, write, load, facts), configuration.settings
 
 
