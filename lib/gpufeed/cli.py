@@ -349,6 +349,7 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 
 def _fsx(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.advise import recommend
     from gpufeed.model.file_system import compare, sized
     from gpufeed.model.job import currency_of
     from gpufeed.model.profile import PrefixProfile
@@ -362,7 +363,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
         stated["region"] = arguments.region
     workload = Workload.from_mapping(stated, facts)
     profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
-    found = sized(workload, facts, profile)
+    found = sized(workload, facts, profile, plan=recommend(workload, facts, profile=profile))
     if arguments.file_system is None:
         if arguments.json:
             _print_json(contract.file_systems(found))

@@ -9,6 +9,7 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.advise import recommend
 from gpufeed.model.file_system import Comparison, FileSystem, Link, compare, sized
 from gpufeed.model.fsx import GIB, Need
 from gpufeed.model.workload import Workload
@@ -235,3 +236,13 @@ def test_a_demand_that_cannot_be_worked_out_is_named() -> None:
     facts = load()
     job = {"task": "pretraining", "instances": 4, "instance_type": "p5.48xlarge", "preset": "video"}
     assert "read" in sized(Workload.from_mapping(job, facts), facts).need.unknown
+
+
+def test_what_stands_first_is_what_the_plan_takes() -> None:
+    facts = load()
+    stated = {"task": "pretraining", "instances": 1, "instance_type": "p5.48xlarge", "preset": "image-classification"}
+    for epochs in (2, 10_000):  # memory serves the later epochs: the second plan is content with a smaller one
+        job = Workload.from_mapping(stated | {"dataset_bytes": 1e11, "epochs": epochs, "interface": "posix"}, facts)
+        plan = recommend(job, facts)
+        first = sized(job, facts, plan=plan).found.all[0]
+        assert first.settings == plan.option("fsx-for-lustre").supply.configuration

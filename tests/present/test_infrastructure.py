@@ -80,7 +80,7 @@ PLANS = {
     "in China": plan(region="cn-north-1", interface="posix", file_operations=["lock"]),
     "large": plan(instances=256, dataset_bytes=2e15, objects=17_000_000_000),
     **{
-        name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED), NO_NEED)
+        name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED, FACTS), NO_NEED)
         for name, section in FACTS.fsx.items()
         if section.get_value("s3_link")
     },

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
-from gpufeed.model import fsx
+from gpufeed.model import epochs, fsx
 from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
 from gpufeed.model.job import Job, currency_of, job_of
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Reason
+from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import FSX
 from gpufeed.model.workload import Workload
 
@@ -36,11 +36,23 @@ class Sized:
     found: Configurations
 
 
-def sized(workload: Workload, facts: Facts, profile: PrefixProfile | None = None) -> Sized:
-    """Every file system that would do for a workload, side by side."""
+def sized(
+    workload: Workload, facts: Facts, profile: PrefixProfile | None = None, *, plan: Recommendation | None = None
+) -> Sized:
+    """Every file system that would do for a workload, side by side.
+
+    Where memory may serve the later epochs there are two sizes to choose from: it is the one that ``plan`` has taken.
+    """
     job, _ = job_of(workload, facts, profile)
-    need = need_of(job)
-    return Sized(need, job.region, currency_of(job.region, facts), fsx.configurations(need, job.region, facts))
+    chosen = None if plan is None else plan.option(FSX).supply.configuration
+    sizes = [_sized(job, share) for share in epochs.shares_to_size_for(job.passes)]
+    return next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
+
+
+def _sized(job: Job, share: float) -> Sized:
+    need = need_of(job, share)
+    found = fsx.configurations(need, job.region, job.facts)
+    return Sized(need, job.region, currency_of(job.region, job.facts), found)
 
 
 def need_of(job: Job, share: float = 1.0) -> Need:

@@ -364,8 +364,8 @@ def _opens_per_s(order: Order, facts: Facts) -> Quantity:
 
 
 def configure(name: str, capacity_gib: float, region: str, facts: Facts, need: Need) -> Configuration:
-    """The file system of one type at one capacity, over EFA where it is advised and the type can."""
-    efa = efa_advised(need, facts) and bool(facts.fsx[name].get_value("efa"))
+    """The file system of one type at one capacity, over EFA where the clients and the type can."""
+    efa = need.efa and bool(facts.fsx[name].get_value("efa"))
     iops, ordered = metadata_iops(facts.fsx[name], capacity_gib, need.opens_per_s, facts)
     return configured(Order(name, capacity_gib, iops, ordered, efa), region, facts, need)
 

@@ -142,7 +142,7 @@ class ChoosePanel(Panel):
         """Every file system that would do, closed until somebody looks; nothing where FSx for Lustre is ruled out."""
         if recommendation.option(FSX).verdict == "ruled-out":
             return ""
-        found = sized(recommendation.workload, self._facts, self.study.profile)
+        found = sized(recommendation.workload, self._facts, self.study.profile, plan=recommendation)
         said, table = tables.file_system_sentences(found), tables.file_systems(found)
         return page.closed(text("panel.file-systems"), page.table(table), page.listed(said))
 
