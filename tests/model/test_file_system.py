@@ -84,6 +84,9 @@ def test_few_clients_get_less_than_the_disks_give() -> None:
     assert changes(found) == [("fsx-change-capacity", 4800.0, 16_800.0)]  # four servers
     enough = against(Need(1e12, read_bytes_per_s=2e9, clients=4), mb_per_s_per_tib=1000.0)
     assert enough.enough is True
+    # One instance saves for all: it gets no more, however many read.
+    saving = against(Need(1e12, write_bytes_per_s=1e9, clients=8, writing_clients=1), mb_per_s_per_tib=1000.0)
+    assert changes(saving) == [("fsx-change-capacity", 4800.0, 7200.0)]  # two servers
 
 
 def test_efa_cannot_be_added_so_another_is_named() -> None:

@@ -254,6 +254,7 @@ NEEDS = st.builds(
     write_bytes_per_s=RATES,
     opens_per_s=st.floats(0, 380_000),
     clients=st.integers(0, 500),
+    writing_clients=st.integers(0, 500),
     efa=st.booleans(),
     random_reads=st.booleans(),
 )

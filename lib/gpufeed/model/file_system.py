@@ -73,6 +73,7 @@ def need_of(job: Job, share: float = 1.0) -> Need:
         write_bytes_per_s=write,
         opens_per_s=_value(opens) * share,
         clients=load.nodes,
+        writing_clients=load.writing_nodes,
         efa=load.efa_network is not None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
@@ -293,9 +294,10 @@ def _rate(has: FileSystem, section: Section | None, direction: str, need: Need, 
     if section is None or has.capacity_gib is None or section.quantity("disk_read_baseline") is None:
         return None
     disk, servers = fsx.disk_rate(section, has.capacity_gib, direction), fsx.servers_of(section, has.capacity_gib)
-    if has.efa or servers is None or not need.clients:
+    clients = need.clients if direction == "read" else need.writing_clients
+    if has.efa or servers is None or not clients:
         return disk
-    return least(disk, fsx.server_connections(servers, need.clients, facts)).named("bytes/s")
+    return least(disk, fsx.server_connections(servers, clients, facts)).named("bytes/s")
 
 
 def _iops(has: FileSystem, facts: Facts) -> float | None:

@@ -31,7 +31,8 @@ class Need:
     read_bytes_per_s: float = 0.0
     write_bytes_per_s: float = 0.0
     opens_per_s: float = 0.0
-    clients: int = 0  # instances that share the rates; 0: not known
+    clients: int = 0  # instances that read; 0: not known
+    writing_clients: int = 0  # instances that save; 0: not known
     efa: bool = False  # the clients can use it
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     unknown: frozenset[str] = frozenset()
@@ -251,10 +252,12 @@ def _capacity_for_clients(section: Section, need: Need, facts: Facts) -> float:
     Assumption: a server is added once those before it are full.  References: fsx-performance, fsx-using.
     """
     per_server = section.quantity("storage_per_server")
-    if per_server is None or not need.clients:
+    if per_server is None:
         return 0.0
-    each = facts.options[FSX].known("per_client_per_server").value * need.clients
-    servers = math.ceil(max(need.read_bytes_per_s, need.write_bytes_per_s) / each * (1 - 1e-9))
+    each = facts.options[FSX].known("per_client_per_server").value
+    rates = ((need.read_bytes_per_s, need.clients), (need.write_bytes_per_s, need.writing_clients))
+    asked = max((rate / (each * clients) for rate, clients in rates if clients), default=0.0)
+    servers = math.ceil(asked * (1 - 1e-9))
     return per_server.value / GIB * (servers - 1) + 1 if servers > 1 else 0.0
 
 
