@@ -35,7 +35,7 @@ def study(**more: object) -> Study:
 @pytest.fixture(scope="module")
 def seen() -> Study:
     """A study with a scan and a measurement whose names would act on a page."""
-    found = study(zone=HOSTILE)
+    found = study(zone=HOSTILE, model_parameters=7e9)
     found.profile = PrefixProfile(HOSTILE)
     found.profile.add_many([f"{HOSTILE}/{i}.jpg" for i in range(50)], [115_000] * 50)
     load_step = Record(
@@ -96,8 +96,8 @@ def test_a_page_needs_no_network_and_runs_no_script(
     addresses = [url for tag, attributes in page.tags if tag == "a" for url in [attributes["href"] or ""]]
     assert [url for url in addresses if not url.startswith(("https://", "#source-"))] == []
     assert page.all("lang") == [{"en": "en", "zh_CN": "zh-CN"}[language]]
-    # Five pictures: supply, cost, flip points, sizes and the measurement.
-    assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 5
+    # Seven pictures: supply, cost, save timeline, goodput, flip points, sizes and the measurement.
+    assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 7
 
 
 def test_what_comes_from_outside_is_shown_as_what_it_is(seen: Study) -> None:

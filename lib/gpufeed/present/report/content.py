@@ -12,6 +12,7 @@ from gpufeed.facts import Fact, Facts, Price, Source, WatchedFacts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
@@ -94,8 +95,9 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
     yield _warnings(plan)
     yield Section(text("report.plan"), parts=tuple(_role(placed) for placed in plan.placements.values()))
     yield _options(plan)
+    yield Section(text("panel.epochs"), (tables.epochs(plan),))
     yield Section(text("report.costs"), (text("report.costs.note"), charts.cost(plan), tables.costs(plan)))
-    yield Section(text("report.checkpoints"), (choose.checkpoint_heading(plan), tables.checkpoints(plan)))
+    yield _checkpoints(plan, watched)
     yield _flips(study, plan, facts)
     yield Section(text("report.rules"), (_cited(choose.rule_sentences(plan)),))
     yield from _seen(study, plan)
@@ -160,6 +162,22 @@ def _options(plan: Recommendation) -> Section:
 def _why(answer: OptionAnswer) -> Section:
     title = text("report.option", option=words.option(answer.option), verdict=words.verdict(answer.verdict))
     return Section(title, (_reasons(answer.reasons) or [Cited(text("report.nothing-against"))],))
+
+
+def _checkpoints(plan: Recommendation, facts: Facts) -> Section:
+    """A save from its first byte to the copy that lasts, what it costs the run, and what restoring takes."""
+    found = checkpoint_plan(plan, facts)
+    said = _cited([choose.checkpoint_heading(plan), *tables.checkpoint_sentences(found)])
+    if found.size is None:
+        return Section(text("report.checkpoints"), (said,))
+    parts = (
+        Section(text("panel.timeline"), (charts.save_timeline(found), tables.timelines(found))),
+        Section(text("panel.goodput"), (charts.goodput_over_interval(found), tables.goodput(found))),
+        Section(text("panel.saves"), (tables.saves(found),)),
+        Section(text("panel.restores"), (tables.restores(found),)),
+        Section(text("panel.retention"), (tables.retention(found),)),
+    )
+    return Section(text("report.checkpoints"), (said,), parts)
 
 
 def _flips(study: Study, plan: Recommendation, facts: Facts) -> Section:
