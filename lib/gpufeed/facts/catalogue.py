@@ -205,7 +205,13 @@ class Facts:
         }
         model = self.model.watched(seen)
         return WatchedFacts(
-            sources=self.sources, model=model, prices=self.prices, _bands=self._bands, facts_seen=seen, **entries
+            sources=self.sources,
+            model=model,
+            prices=self.prices,
+            _bands=self._bands,
+            refreshed=self.refreshed,
+            facts_seen=seen,
+            **entries,
         )
 
     def all_facts(self) -> Iterator[Fact]:

@@ -126,7 +126,10 @@ def _zones(region: str, facts: Facts) -> tuple[str, ...]:
 def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     """What it is for, what it costs a month, and when it may be deleted."""
     workload = plan.workload
-    prices = facts.as_of()["prices.toml"]
+    # The snapshot, and the user's own newer prices where there are some.
+    dates = [
+        date for file, age in facts.as_of().items() if "prices" in file for date in (age.oldest, age.newest) if date
+    ]
     reads = plan.option(plan.recommended)
     checkpoints = plan.placements["checkpoints"].option
     lines = [
@@ -142,7 +145,7 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     ]
     if checkpoints != reads.option:
         lines.append(_monthly(plan.option(checkpoints)))
-    lines.append(text("infrastructure.prices", oldest=prices.oldest, newest=prices.newest))
+    lines.append(text("infrastructure.prices", oldest=min(dates), newest=max(dates)))
     if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
     return tuple(lines)
