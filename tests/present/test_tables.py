@@ -70,3 +70,22 @@ def test_a_bill_in_china_is_in_its_currency_and_says_what_is_not_priced(monkeypa
 def workload_of_two_gigabytes() -> Workload:
     traits = {"task": "lora", "instances": 1, "instance_type": "p5.48xlarge", "dataset_bytes": 2e9, "objects": 40}
     return Workload.from_mapping(traits | {"run_hours": 730, "region": "us-east-1"}, load())
+
+
+def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
+    traits = workload_of_two_gigabytes()
+    plain, through_nat = (
+        recommend(w, load()) for w in (traits, replace(traits, network_path="nat", encryption="sse-kms"))
+    )
+    assert list(tables.costs(plain).columns) == ["Option", "Storage", "Requests", "Idle GPUs", "Total", "Not priced"]
+    shown = tables.costs(through_nat)
+    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Idle GPUs"]
+    s3 = shown[shown["Option"] == "Amazon S3 Standard"].iloc[0]
+    transfer = through_nat.option("s3-standard").cost.transfer
+    assert (
+        transfer is not None
+        and transfer.value > 0
+        and s3["Transfer"] == tables.amount(transfer, through_nat.option("s3-standard").cost)
+    )
+    file_system = shown[shown["Option"] == "FSx for Lustre"].iloc[0]
+    assert file_system["Transfer"] == "USD 0"

@@ -173,20 +173,42 @@ def _yes_no(answer: bool | None) -> str:
 
 def costs(recommendation: Recommendation) -> pd.DataFrame:
     """What each option costs for the run; options with a part that is not priced come last and name it."""
+    parts = cost_parts(recommendation)
     return table(
-        ("option", "storage", "requests", "idle-gpus", "total", "not-priced"),
+        ("option", *parts, "total", "not-priced"),
         (
             (
                 words.option(answer.option),
-                *(
-                    amount(part, answer.cost)
-                    for part in (answer.cost.storage, answer.cost.requests, answer.cost.idle_gpu, answer.cost.total)
-                ),
+                *(amount(part_of(answer, name), answer.cost) for name in parts),
+                amount(answer.cost.total, answer.cost),
                 not_priced(answer),
             )
             for answer in priced_first(recommendation)
         ),
     )
+
+
+#: The parts of a total, in the order they are shown: column → field of the cost.
+_COST_PARTS = {
+    "storage": "storage",
+    "requests": "requests",
+    "transfer": "transfer",
+    "kms": "kms",
+    "idle-gpus": "idle_gpu",
+}
+_ONLY_WHERE_CHARGED = ("transfer", "kms")
+
+
+def cost_parts(recommendation: Recommendation) -> list[str]:
+    """The parts that a total is made of here: the way to the bucket and its keys only where an option pays for them."""
+
+    lines = {line.id for answer in recommendation.options for line in answer.cost.lines}
+    return [name for name in _COST_PARTS if name not in _ONLY_WHERE_CHARGED or name in lines]
+
+
+def part_of(answer: OptionAnswer, name: str) -> Quantity | None:
+    part: Quantity | None = getattr(answer.cost, _COST_PARTS[name])
+    return part
 
 
 def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFrame:

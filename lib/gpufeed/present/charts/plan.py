@@ -35,7 +35,7 @@ _VERDICTS = {
     "works-but": (ORANGE, "triangle-up"),
     "ruled-out": (GREY, "cross"),
 }
-_PARTS = {"storage": BLUE, "requests": "#A6D5F2", "idle-gpus": ORANGE}
+_PARTS = {"storage": BLUE, "requests": "#A6D5F2", "transfer": "#7A5195", "kms": GREY, "idle-gpus": ORANGE}
 
 
 def supply_vs_demand(recommendation: Recommendation) -> Drawing:
@@ -132,11 +132,12 @@ def cost(recommendation: Recommendation) -> Drawing:
     """Storage, requests and idle GPUs per option; an option with a part that is not priced stands apart, last."""
     answers = tables.priced_first(recommendation)
     names = [words.option(answer.option) for answer in answers]
+    shown = tables.cost_parts(recommendation)
     parts: Rows = [
         {"option": words.option(answer.option), "part": text(f"column.{part}"), "order": order, "amount": amount.value}
         for answer in answers
-        for order, (part, amount) in enumerate(_cost_parts(answer).items())
-        if amount is not None and amount.value < float("inf")
+        for order, part in enumerate(shown)
+        if (amount := tables.part_of(answer, part)) is not None and amount.value < float("inf")
     ]
     labels: Rows = [{"option": words.option(answer.option), "label": _cost_label(answer)} for answer in answers]
     y = _options_axis(names)
@@ -158,7 +159,9 @@ def cost(recommendation: Recommendation) -> Drawing:
                 "part",
                 type="nominal",
                 legend=alt.Legend(title=None),
-                scale=alt.Scale(domain=[text(f"column.{part}") for part in _PARTS], range=list(_PARTS.values())),
+                scale=alt.Scale(
+                    domain=[text(f"column.{part}") for part in shown], range=[_PARTS[part] for part in shown]
+                ),
             ),
         )
     )
@@ -171,10 +174,6 @@ def cost(recommendation: Recommendation) -> Drawing:
     chart = alt.layer(bars, said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
     listed = "; ".join(f"{row['option']}: {row['label']}" for row in labels)
     return Drawing(chart, f"{title}. {listed}", tables.costs(recommendation))
-
-
-def _cost_parts(answer: OptionAnswer) -> dict[str, Quantity | None]:
-    return {"storage": answer.cost.storage, "requests": answer.cost.requests, "idle-gpus": answer.cost.idle_gpu}
 
 
 def _cost_label(answer: OptionAnswer) -> str:
