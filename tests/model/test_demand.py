@@ -136,6 +136,14 @@ def test_a_mixture_of_experts_is_counted_by_its_active_parameters_and_is_slower_
     assert sparse.checkpoint_bytes is not None and sparse.checkpoint_bytes.value == pytest.approx(14 * 671e9)
 
 
+def test_of_a_mixture_whose_size_is_not_stated_the_rate_is_known_and_the_checkpoint_not() -> None:
+    told, silent = asked(model_parameters=671e9, active_parameters=37e9), asked(active_parameters=37e9)
+    assert silent.tokens_per_s_per_accelerator == told.tokens_per_s_per_accelerator
+    assert silent.checkpoint_bytes is None
+    warned = [warning.id for warning in silent.warnings]
+    assert "no-checkpoint-size" in warned and "default-model-size" not in warned
+
+
 def test_a_mixture_with_fewer_active_parameters_reaches_less() -> None:
     many = asked(model_parameters=671e9, active_parameters=37e9, sequence_length=1)
     few = asked(model_parameters=30e9, active_parameters=3.7e9, sequence_length=1)

@@ -188,16 +188,16 @@ def _language_model(
         return None, None
     # The shares were fitted against the middle of a multiplier that is a range.
     peak = bf16_peak if multiplier is None else (bf16_peak * multiplier.middle()).named("FLOP/s")
-    parameters = _stated_or(workload.model_parameters, section.known("model_parameters"))
-    if workload.model_parameters is None:
-        notes.warn("default-model-size", parameters=parameters.value)
-    active = Quantity.exact(workload.active_parameters, "count") if workload.active_parameters else parameters
+    stated = workload.active_parameters or workload.model_parameters
+    active = _stated_or(stated, section.known("model_parameters"))
+    if stated is None:
+        notes.warn("default-model-size", parameters=active.value)
     runs = _published_runs(workload, section, accelerator, precision, facts=facts, notes=notes)
     if runs is not None:
         in_weights, in_attention = _shares_at(active.value, runs)
     else:
         in_weights = in_attention = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
-    if active.value < parameters.value:
+    if _is_mixture(workload):
         # The range of mixtures is their own; that of dense runs does not come on top of it.
         in_weights, in_attention = in_weights.middle() * _mixture_share(active.value, facts), in_attention.middle()
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
@@ -243,6 +243,12 @@ def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
     factor = formulas.smaller_for_larger(within, sizes.value, runs.known("fall_with_size").value)
     in_weights, in_attention = runs.known("share_in_weights"), runs.known("share_in_attention")
     return (in_weights * factor).named("share"), (in_attention * factor).named("share")
+
+
+def _is_mixture(workload: Workload) -> bool:
+    """A mixture of experts: some of its parameters are active, and not all, or nobody said how many there are."""
+    active, every = workload.active_parameters, workload.model_parameters
+    return active is not None and (every is None or active < every)
 
 
 def _mixture_share(active: float, facts: Facts) -> Quantity:
@@ -307,7 +313,9 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
     if workload.checkpoint_bytes is not None:
         return Quantity.exact(workload.checkpoint_bytes, "bytes")
     parameters = workload.model_parameters
-    if parameters is None and (default := section.quantity("model_parameters")) is not None:
+    default = section.quantity("model_parameters")
+    # Of a mixture whose active parameters alone are stated, the whole is not known.
+    if parameters is None and default is not None and not _is_mixture(workload):
         parameters = default.value
     if parameters is None:
         notes.warn("no-checkpoint-size")
