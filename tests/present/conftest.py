@@ -89,6 +89,7 @@ def recommendation() -> Recommendation:
         {"training_reads": reads},
         quantity((0.5, 0.75, 1), "share"),
         None,
+        options[0].cost,
     )
 
 

@@ -8,6 +8,7 @@ from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
+from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, published_rule, traits_of
@@ -76,6 +77,7 @@ def recommend(
         placements=placements,
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
+        cost=plan_cost(fit[reads], fit[placements["checkpoints"].option], job),
         copy_once=copy,
         warnings=(
             *first,

@@ -79,6 +79,11 @@ class Bill:
             yield self.priced(line_id, part, "storage", in_band * self.months, price)
 
 
+def bill_of(run: Run, facts: Facts) -> Bill:
+    """An empty bill for as long as the run lasts."""
+    return Bill(run, facts, run.hours / facts.model.known("hours_per_month").value)
+
+
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
 BILLED: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("storage",), ("GiB-month", GIB)),
@@ -95,7 +100,7 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
     The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
     ``beyond_base`` total leaves it out, which is what options are compared by.
     """
-    bill = Bill(run, facts, run.hours / facts.model.known("hours_per_month").value)
+    bill = bill_of(run, facts)
     backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
     lines = (
         *bill.stored("base-storage", "base", run.dataset_bytes),
@@ -146,26 +151,23 @@ def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
 
 
 def _idle(run: Run, fed: Quantity | None) -> CostLine:
-    """Hours a run lasts longer × what the cluster costs an hour.  No idle hour costs nothing, at any price."""
-    hours = None if fed is None else formulas.idle_hours(run.hours, fed)
+    return waiting("idle-gpu", run, None if fed is None else formulas.idle_hours(run.hours, fed))
+
+
+def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
+    """Hours in which the GPUs wait × what the cluster costs an hour.  No such hour costs nothing, at any price."""
     amount = None
     if hours is not None and hours.high == 0.0:
         amount = hours.named(run.currency)
     elif hours is not None and run.gpu_hour_price is not None:
         amount = (hours * run.gpu_hour_price).named(run.currency)
-    return CostLine("idle-gpu", "idle-gpu", "hour", hours and hours.named("hour"), run.gpu_hour_price, amount)
+    return CostLine(line_id, "idle-gpu", "hour", hours and hours.named("hour"), run.gpu_hour_price, amount)
 
 
 def requests_price(option: str, item: str, requests: Quantity, region: str, facts: Facts) -> Quantity | None:
     """Requests × price per 1,000 requests / 1,000; None when not priced."""
     price = facts.price(option, item, region)
     return None if price is None else (requests * price / 1000.0).named("")
-
-
-def month_in_s3(held: Quantity, region: str, currency: str, facts: Facts) -> Quantity | None:
-    """What ``held`` bytes cost in S3 Standard for a month, through the graduated bands; None when not priced."""
-    bands = _in_bands(held, region, facts)
-    return _sum(currency, (None if price is None else in_band / GIB * price for in_band, price in bands))
 
 
 def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[Quantity, Quantity | None]]:

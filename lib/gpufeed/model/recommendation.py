@@ -139,7 +139,7 @@ class CostLine:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Cost of one option for the run, in ``currency``: ``lines``, and their sums.
+    """Cost of one option, or of the whole plan, for the run, in ``currency``: ``lines``, and their sums.
 
     ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + idle
     GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a line in
@@ -224,6 +224,7 @@ class Recommendation:
     placements: Mapping[str, Placement]
     fed: Quantity | None  # of the recommended option for training reads
     gpu_hour_price: Quantity | None  # of the whole cluster
+    cost: Cost  # of the whole plan: reads and checkpoints; of the reads alone where a checkpoint's size is not known
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it
     warnings: tuple[Caveat, ...] = ()
 

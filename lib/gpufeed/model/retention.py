@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import month_in_s3, requests_price
+from gpufeed.model.cost import Bill, Run, bill_of, summed
 from gpufeed.model.fsx import GIB, allowed_capacity
-from gpufeed.model.recommendation import Recommendation, Supply
+from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.workload import Workload
@@ -35,25 +35,25 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class _Saves:
-    """What a month of saving puts on an option.  Bytes."""
+class Saves:
+    """What saving puts on an option in the time of a bill.  Bytes."""
 
     size: float
     kept: Quantity
-    per_month: float
-    requests: float  # of one save, as parts and what opens and closes them
-    region: str
-    currency: str
-    facts: Facts
+    count: float
+    requests_each: float  # of one save: its parts, and what opens and closes them
 
     @property
-    def kept_gib(self) -> Quantity:
-        return self.kept * (self.size / GIB)
+    def kept_bytes(self) -> Quantity:
+        return self.kept * self.size
 
     @property
-    def written_gib(self) -> float:
-        """Per month."""
-        return self.per_month * self.size / GIB
+    def written_bytes(self) -> Quantity:
+        return Quantity.exact(self.count * self.size)
+
+    @property
+    def requests(self) -> Quantity:
+        return Quantity.exact(self.count * self.requests_each)
 
 
 def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
@@ -73,93 +73,91 @@ def files_and_parts(size: float, writers: int, facts: Facts) -> tuple[float, flo
     return each, min(math.ceil(each / facts.model.known("part_bytes").value), most)
 
 
-def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -> Retention | None:
-    """What keeping and saving cost on one option; None where the size of a checkpoint is not known."""
-    demand = plan.demand
+def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Saves | None:
+    """The saves of so many hours; None where the size of a checkpoint is not known."""
     if demand.checkpoint_bytes is None:
         return None
     size = demand.checkpoint_bytes.value
     _, parts = files_and_parts(size, demand.checkpoint_writers, facts)
-    hours = facts.model.known("hours_per_month").value
-    saves = _Saves(
+    return Saves(
         size=size,
-        kept=kept_checkpoints(plan.workload, facts),
-        per_month=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
-        requests=demand.checkpoint_writers * (parts + _OPEN_AND_CLOSE),
-        region=plan.region,
-        currency=plan.currency,
-        facts=facts,
+        kept=kept_checkpoints(workload, facts),
+        count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
+        requests_each=demand.checkpoint_writers * (parts + _OPEN_AND_CLOSE),
     )
-    backing = mountpoint_backing(frozenset(plan.workload.file_operations)) if option == MOUNTPOINT else option
-    keeping, saving = _OPTIONS[backing](saves, supply.configuration)
-    missing = [name for name, part in (("storage", keeping), ("requests", saving)) if part is None]
-    total = None if keeping is None or saving is None else (keeping + saving).named(plan.currency)
+
+
+def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -> Retention | None:
+    """What keeping and saving cost per month on one option; None where the size of a checkpoint is not known."""
+    hours = facts.model.known("hours_per_month").value
+    saves = saves_in(hours, plan.workload, plan.demand, facts)
+    if saves is None:
+        return None
+    nothing = Quantity.exact(0.0)
+    discount = plan.workload.storage_discount or 0.0
+    month = Run(plan.region, plan.currency, hours, nothing, 0.0, nothing, None, None, None, discount=discount)
+    operations = frozenset(plan.workload.file_operations)
+    lines = tuple(saving_lines(option, saves, bill_of(month, facts), operations, supply.configuration))
+    sums = summed(plan.currency, 1.0, lines)
+    parts = {"storage": sums.storage, "requests": sums.requests}
     return Retention(
         kept=saves.kept,
-        gib_months=saves.kept_gib,
+        gib_months=saves.kept_bytes / GIB,
         currency=plan.currency,
-        keeping=keeping,
-        saving=saving,
-        total=total,
-        not_priced=tuple(missing),
+        keeping=sums.storage,
+        saving=sums.requests,
+        total=sums.total,
+        not_priced=tuple(name for name, part in parts.items() if part is None),
     )
 
 
-_Parts = tuple[Quantity | None, Quantity | None]  # keeping, saving
+def saving_lines(
+    option: str, saves: Saves, bill: Bill, operations: frozenset[str], configuration: Mapping[str, Any]
+) -> Iterator[CostLine]:
+    """What checkpoints on this option add to a bill: what is kept there, and what is charged for each save."""
+    backing = mountpoint_backing(operations) if option == MOUNTPOINT else option
+    return _OPTIONS[backing](saves, bill, configuration)
 
 
-def _s3(saves: _Saves, _: Mapping[str, Any]) -> _Parts:
-    return month_in_s3(saves.kept_gib * GIB, saves.region, saves.currency, saves.facts), _puts(S3, saves)
+def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
+    yield from bill.stored("checkpoint-storage", "storage", saves.kept_bytes)
+    yield bill.line("checkpoint-puts", "requests", S3, "put", saves.requests)
 
 
-def _express(saves: _Saves, _: Mapping[str, Any]) -> _Parts:
+def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
     """Every byte uploaded is charged as well."""
-    storage = saves.facts.price(EXPRESS, "storage", saves.region)
-    upload = saves.facts.price(EXPRESS, "upload", saves.region)
-    puts = _puts(EXPRESS, saves)
-    saving = None if puts is None or upload is None else (puts + upload * saves.written_gib).named(saves.currency)
-    return _money(storage, saves.kept_gib, saves), saving
+    yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
+    yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
+    yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
 
 
-def _fsx(saves: _Saves, configuration: Mapping[str, Any]) -> _Parts:
+def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator[CostLine]:
     """Capacity is bought, and writing to it is free.
 
     Low: the checkpoints' share of a file system that is there anyway.  High: one of its own, of the plan's type and in
     the steps AWS sells.
     """
-    name = _type_of(configuration, saves.facts)
-    price = None if name is None else saves.facts.price(FSX, "storage", saves.region, name)
-    if name is None or price is None:
-        return None, Quantity(0.0, 0.0, 0.0, saves.currency)
-    share, own = saves.kept_gib, allowed_capacity(saves.facts.fsx[name], saves.kept_gib.high)
-    wanted = Quantity(share.low, share.value, own, "", share.basis, share.sources)
-    return _money(price, wanted, saves), Quantity(0.0, 0.0, 0.0, saves.currency)
+    name = _type_of(configuration, bill.facts)
+    if name is None:
+        yield bill.priced("checkpoint-storage", "storage", "storage", None, None)
+        return
+    share = saves.kept_bytes
+    own = allowed_capacity(bill.facts.fsx[name], share.high / GIB) * GIB
+    held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
+    price = bill.facts.price(FSX, "storage", bill.run.region, name)
+    yield bill.priced("checkpoint-storage", "storage", "storage", held, price)
 
 
-def _s3_files(saves: _Saves, _: Mapping[str, Any]) -> _Parts:
+def _s3_files(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
     """Kept on its own storage and, exported, in the bucket; writing and exporting are charged per GB.
 
     Assumption: a checkpoint is deleted before it would leave the file system's own storage, and versions that are
-    replaced are expired by a lifecycle rule.  References: s3-files-metering.
+    replaced are expired by a lifecycle rule.  An export is billed as a read.  References: s3-files-metering.
     """
-    price = {item: saves.facts.price(S3_FILES, item, saves.region) for item in ("storage", "read", "write")}
-    bucket, puts = _s3(saves, {})
-    own = _money(price["storage"], saves.kept_gib, saves)
-    keeping = None if own is None or bucket is None else (own + bucket).named(saves.currency)
-    if price["write"] is None or price["read"] is None or puts is None:
-        return keeping, None
-    moved = (price["write"] + price["read"]) * saves.written_gib  # an export is billed as a read
-    return keeping, (moved + puts).named(saves.currency)
-
-
-def _puts(option: str, saves: _Saves) -> Quantity | None:
-    requests = Quantity.exact(saves.requests * saves.per_month)
-    paid = requests_price(option, "put", requests, saves.region, saves.facts)
-    return None if paid is None else paid.named(saves.currency)
-
-
-def _money(price: Quantity | None, amount: Quantity, saves: _Saves) -> Quantity | None:
-    return None if price is None else (price * amount).named(saves.currency)
+    yield bill.line("checkpoint-own-storage", "storage", S3_FILES, "storage", saves.kept_bytes * bill.months)
+    yield bill.line("checkpoint-writes", "requests", S3_FILES, "write", saves.written_bytes)
+    yield bill.line("checkpoint-exports", "requests", S3_FILES, "read", saves.written_bytes)
+    yield from _s3(saves, bill, {})
 
 
 def _type_of(configuration: Mapping[str, Any], facts: Facts) -> str | None:

@@ -58,6 +58,7 @@ def recommendation(
         "copy_once": _copy_once(plan.copy_once),
         "demand": _demand(plan.demand),
         "gpu_hour_price": ranged(plan.gpu_hour_price),
+        "cost": _cost(plan.cost),
         "flip_points": [_flip(point) for point in flip_points],
         "searched": {trait: list(bounds) for trait, bounds in searched.items()},
         "warnings": [words.warning(warning) for warning in plan.warnings],

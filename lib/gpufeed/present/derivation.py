@@ -23,14 +23,22 @@ def page(figures: Mapping[str, Figure], facts: Facts, first: str) -> str:
     options = dict.fromkeys([first, *(figure.option for figure in figures.values() if figure.option)])
     groups: dict[str | None, str] = {
         None: text("explain.demand"),
+        "cost": text("explain.cost"),
         **{option: words.option(option) for option in options},
     }
-    shown = (_group(title, _of(figures, option), figures, facts) for option, title in groups.items())
+    shown = (
+        _group(title, inside, figures, facts) for option, title in groups.items() if (inside := _of(figures, option))
+    )
     return "".join((_STYLE, _legend(), *shown))
 
 
 def _of(figures: Mapping[str, Figure], option: str | None) -> list[Figure]:
-    return [figure for figure in figures.values() if figure.option == option]
+    return [figure for figure in figures.values() if _belongs_to(figure) == option]
+
+
+def _belongs_to(figure: Figure) -> str | None:
+    """An option, "cost" for the bill of the whole plan, or None for what the job asks."""
+    return "cost" if figure.id.startswith("cost.") else figure.option
 
 
 def _group(title: str, of_group: Iterable[Figure], figures: Mapping[str, Figure], facts: Facts) -> str:

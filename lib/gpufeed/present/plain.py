@@ -75,8 +75,12 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         )
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
-    yield text("shell.plan.bill", option=words.option(plan.recommended))
-    for line in plan.option(plan.recommended).cost.lines:
+    known = plan.demand.checkpoint_bytes is not None
+    yield text(
+        "shell.plan.bill" if known else "shell.plan.bill-without-checkpoints",
+        total=words.quantity(plan.cost.total, "present.not-priced"),
+    )
+    for line in plan.cost.lines:
         yield "  " + text(
             "shell.plan.bill-line",
             line=text(f"cost.{line.id}"),

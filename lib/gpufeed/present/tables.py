@@ -212,9 +212,9 @@ def part_of(answer: OptionAnswer, name: str) -> Quantity | None:
 
 
 def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFrame:
-    """The cost of one option (default: the recommended one) line by line, each an amount × a price, then the sums."""
-    answer = recommendation.option(option or recommendation.recommended)
-    cost, sources = answer.cost, load().sources
+    """The cost of the whole plan, or of one option, line by line, each an amount × a price, then the sums."""
+    cost = recommendation.cost if option is None else recommendation.option(option).cost
+    sources = load().sources
     rows = [
         (
             text(f"cost.{line.id}"),

@@ -184,7 +184,8 @@ def flips_page(found: list[Sensitivity]) -> str:
 
 def bill_heading(recommendation: Recommendation) -> str:
     """Whose bill it is."""
-    return text("panel.bill", option=words.option(recommendation.recommended))
+    known = recommendation.demand.checkpoint_bytes is not None
+    return text("panel.bill" if known else "panel.bill-without-checkpoints")
 
 
 def checkpoint_heading(recommendation: Recommendation) -> str:

@@ -74,6 +74,7 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
     plan = recommend(workload, watched, profile=study.profile, measurement=study.measurement)
     reads = plan.option(plan.recommended)
     checkpoints = plan.option(plan.placements["checkpoints"].option)
+    known, total = plan.demand.checkpoint_bytes is not None, plan.cost.total
     machine = workload.instance_type or workload.accelerator
     return Content(
         title=text("report.title"),
@@ -83,7 +84,7 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
         figures=(
             (text("report.figure.demand"), words.quantity(plan.demand.read_bytes_per_s)),
             (text("report.figure.supply"), words.quantity(reads.supply.read_bytes_per_s)),
-            (text("report.figure.cost"), tables.amount(reads.cost.total, reads.cost)),
+            (text("report.figure.cost" if known else "report.figure.cost-of-reads"), tables.amount(total, plan.cost)),
             (text("report.figure.stall"), words.quantity(checkpoints.stall.share)),
         ),
         made=text("report.made", made=made, version=version, region=plan.region),
