@@ -653,7 +653,7 @@ def saves(plan: CheckpointPlan) -> pd.DataFrame:
                 words.quantity(option.answer.stall.save_seconds),
                 _beyond(option),
                 _yes_no(option.answer.stall.fits_interval),
-                " ".join(words.reason(reason) for reason in (*option.cannot, *option.but)) or "–",
+                words.sentences(*(words.reason(reason) for reason in (*option.cannot, *option.but))) or "–",
             )
             for option in plan.options
         ),
