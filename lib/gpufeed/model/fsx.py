@@ -217,11 +217,12 @@ def _with_more_iops(
 
     At 45,600 GiB another 12,000 IOPS can cost more than the 2,400 GiB with which they come.
     """
-    reached = _included(above_gib, granted)
-    for capacity, iops in granted:
-        if capacity > above_gib and reached < wanted:
-            reached = iops
-            yield _accepted(section, capacity, efa=efa)
+    if _included(above_gib, granted) >= wanted:
+        return
+    for capacity, iops in granted[bisect_right(granted, (above_gib, math.inf)) :]:
+        yield _accepted(section, capacity, efa=efa)
+        if iops >= wanted:
+            return
 
 
 def capacity_for(section: Section, need: Need, facts: Facts, *, efa: bool = False) -> float:
