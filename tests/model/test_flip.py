@@ -208,6 +208,19 @@ def test_a_restore_target_is_looked_for_also_where_none_was_stated() -> None:
     assert options(soon_enough)["checkpoints"] == options(found)["checkpoints"]
 
 
+def test_a_default_that_changes_the_answer_once_it_is_stated_flips_at_now() -> None:
+    # Without stated epochs nothing is taken to be read again; stated, memory serves them after the first.
+    found = plan(IMAGES | {"run_hours": 24.0, "dataset_bytes": 1.5e11, "objects": 1_300_000, "data_in_s3": True,
+                           "interface": "file-paths"})  # fmt: skip
+    epochs = next(one for one in sensitivities(found, load()) if one.trait.name == "epochs")
+    assert not epochs.trait.stated
+    assert epochs.trait.now is not None
+    stated = recommend(replace(found.workload, epochs=epochs.trait.now), load())
+    changed = {role for role, option in options(stated).items() if option != options(found)[role]}
+    assert "training_reads" in changed
+    assert {flip.role for flip in epochs.flips if flip.at == epochs.trait.now} == changed
+
+
 def test_a_flip_says_what_changes_at_it() -> None:
     found = plan(IMAGES)
     by_trait = {(f.trait, f.role): f for f in flip_points(found, load())[0]}

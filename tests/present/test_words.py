@@ -136,6 +136,10 @@ def test_a_flip_point_says_where_the_value_now_is_a_default_or_not_stated() -> N
         "Checkpoints: Amazon S3 Standard → FSx for Lustre when Restore target goes from not stated to 1 min. "
         "A restore from Amazon S3 Standard would take 1 min 30 s, longer than the target of 1 min."
     )
+    at_now = FlipPoint("epochs", 90.0, 90.0, "checkpoints", "s3-files", "fsx-for-lustre", late, False)
+    assert words.flip_point(at_now).startswith(
+        "Checkpoints: FSx for Lustre → S3 Files as soon as Epochs is stated, even as the 90 taken now."
+    )
     by_default = FlipPoint("dataset_bytes", 1e12, 2e12, "scratch", "fsx-for-lustre", "instance-nvme", late, False)
     assert "when Data set size goes from 1 TB (by default) to 2 TB." in words.flip_point(by_default)
 

@@ -330,7 +330,8 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "accelerators_per_instance": demand.accelerators / workload.instances,
         "run_hours": job.run.hours,
         "gpu_hour_price": plan.gpu_hour_price and plan.gpu_hour_price.value / workload.instances,
-        "epochs": model.known("epochs").value,
+        # Not stated, nothing is taken to be read again; this many passes the run would make.
+        "epochs": None if job.run.read_bytes is None else job.run.read_bytes.value / job.passes.bytes.value,
         "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
         "sample_bytes": None if samples is None or read is None else read.value / samples.value,
         "request_bytes": demand.request_bytes and demand.request_bytes.value,

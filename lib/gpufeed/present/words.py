@@ -21,6 +21,7 @@ from gpufeed.model import recommendation as said
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
+_OPERATIONS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP")
 _PARAMETERS = ("", "K", "M", "B", "T")  # as models are called: 70 B
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 # What one machine may read from any storage: outside of it something is wrong, or very much better than today.
@@ -141,6 +142,8 @@ _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
     "CNY": lambda amount: money(amount, "CNY"),
     "USD/hour": lambda amount: text("present.per-hour", money=money(amount, "USD")),
     "CNY/hour": lambda amount: text("present.per-hour", money=money(amount, "CNY")),
+    "FLOP": lambda value: _scaled(value, 1000, _OPERATIONS),
+    "FLOP/s": lambda value: _scaled(value, 1000, tuple(f"{unit}/s" for unit in _OPERATIONS)),
     "requests/s": partial(per_second, unit="requests"),
     "samples/s": partial(per_second, unit="samples"),
     "tokens/s": partial(per_second, unit="tokens"),
@@ -329,17 +332,19 @@ def basis(id_: str) -> str:
 
 def flip_point(point: said.FlipPoint) -> str:
     """What moves where, at which change of which trait, and why."""
+    said_of = {
+        "role": role(point.role),
+        "from_option": option(point.from_option),
+        "option": option(point.option),
+        "trait": text(f"trait.{point.trait}"),
+        "at": trait_value(point.trait, point.at),
+    }
+    if point.at == point.now:
+        return sentences(text("flip.once-stated", **said_of), reason(point.reason))
     now = text("flip.not-stated") if point.now is None else trait_value(point.trait, point.now)
-    change = text(
-        "flip.point",
-        role=role(point.role),
-        from_option=option(point.from_option),
-        option=option(point.option),
-        trait=text(f"trait.{point.trait}"),
-        now=now if point.stated or point.now is None else text("flip.by-default", value=now),
-        at=trait_value(point.trait, point.at),
-    )
-    return sentences(change, reason(point.reason))
+    if not point.stated and point.now is not None:
+        now = text("flip.by-default", value=now)
+    return sentences(text("flip.point", now=now, **said_of), reason(point.reason))
 
 
 def trait_value(name: str, value: float) -> str:
