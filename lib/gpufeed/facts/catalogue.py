@@ -85,7 +85,8 @@ class Section(Catalogue[Fact]):
 
     def known(self, name: str) -> Quantity:
         """A number that has to be there.  Raises NoSuchName when it is absent or unknown."""
-        quantity = self.quantity(name)
+        fact = self._entries.get(name)
+        quantity = fact.quantity if fact is not None else None
         if quantity is None:
             raise NoSuchName(self.id, name, self)
         return quantity
@@ -132,6 +133,10 @@ class _WatchedSection(Section):
         fact = super().__getitem__(name)
         self._seen[fact.id] = fact
         return fact
+
+    def known(self, name: str) -> Quantity:
+        self._optional(name)
+        return super().known(name)
 
     def _optional(self, name: str) -> Fact | None:
         fact = super()._optional(name)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 BASES = ("stated", "measured", "published", "assumed")
 _RANK = {basis: rank for rank, basis in enumerate(BASES)}
 _NOTHING: frozenset[str] = frozenset()
+_new = tuple.__new__  # faster than the class's own, which names its arguments
 
 
 class Quantity(NamedTuple):
@@ -34,18 +35,21 @@ class Quantity(NamedTuple):
 
     def named(self, unit: str) -> Quantity:
         """The same number under its unit's name."""
-        return Quantity(self.low, self.value, self.high, unit, self.basis, self.sources)
+        low, value, high, _, basis, sources = self
+        return _new(Quantity, (low, value, high, unit, basis, sources))
 
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
         return Quantity(self.value, self.value, self.value, self.unit, self.basis, self.sources)
 
     def _with(self, other: Quantity, low: float, value: float, high: float) -> Quantity:
-        basis = self.basis if _RANK[self.basis] >= _RANK[other.basis] else other.basis
-        sources = self.sources
-        if other.sources and other.sources is not sources:
-            sources = sources | other.sources
-        return Quantity(low, value, high, "", basis, sources)
+        *_, basis, sources = self
+        *_, others_basis, others_sources = other
+        if basis != others_basis and _RANK[basis] < _RANK[others_basis]:
+            basis = others_basis
+        if others_sources and others_sources is not sources:
+            sources = sources | others_sources
+        return _new(Quantity, (low, value, high, "", basis, sources))
 
     def __add__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a sum, not a longer tuple
         o = other if isinstance(other, Quantity) else Quantity(other, other, other)
@@ -56,9 +60,9 @@ class Quantity(NamedTuple):
 
     def __mul__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a product, not a repetition
         if not isinstance(other, Quantity):
-            return Quantity(self.low * other, self.value * other, self.high * other, "", self.basis, self.sources)
-        o = other
-        return self._with(o, self.low * o.low, self.value * o.value, self.high * o.high)
+            low, value, high, _, basis, sources = self
+            return _new(Quantity, (low * other, value * other, high * other, "", basis, sources))
+        return self._with(other, self.low * other.low, self.value * other.value, self.high * other.high)
 
     def __rmul__(self, other: float) -> Quantity:  # type: ignore[override]  # as above
         return self * other
@@ -66,7 +70,7 @@ class Quantity(NamedTuple):
     def __truediv__(self, other: Quantity | float) -> Quantity:
         if not isinstance(other, Quantity):
             low, value, high = _divide(self.low, other), _divide(self.value, other), _divide(self.high, other)
-            return Quantity(low, value, high, "", self.basis, self.sources)
+            return _new(Quantity, (low, value, high, "", self.basis, self.sources))
         o = other
         return self._with(o, _divide(self.low, o.high), _divide(self.value, o.value), _divide(self.high, o.low))
 

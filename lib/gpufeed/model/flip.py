@@ -20,7 +20,7 @@ from gpufeed.model.workload import Workload
 
 #: How far each trait is followed, as a factor of its value now, and how many steps that takes per factor of ten.
 SPAN = 100.0
-STEPS_PER_DECADE = 10
+STEPS_PER_DECADE = 8
 #: A cluster of any size is followed at least this far: beyond the last threshold of the published rule.
 MOST_INSTANCES = 1024
 #: How close the bisection of a real number comes to the flip.
@@ -90,7 +90,7 @@ def sensitivities(
     ``STEPS_PER_DECADE`` equal ratios per factor of ten (whole numbers: every one while they are closer than that), as
     far as ``SPAN`` times more and less or the bounds of the field; then bisection, to the whole number or to one
     percent, with ``at`` on the far side.  Traits need not be monotone; only an answer that changes and changes back
-    between two neighbours of that grid (a factor of 1.26) is not seen.
+    between two neighbours of that grid (a factor of 1.33) is not seen.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
