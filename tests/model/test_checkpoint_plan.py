@@ -171,6 +171,14 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
         assert found.gib_months.value == pytest.approx(2 * gib)
 
 
+def test_an_own_discount_holds_for_checkpoints_too() -> None:
+    full, reduced = plan(**OF_64), plan(**OF_64, storage_discount=0.25)
+    for name in ("s3-standard", "s3-express-one-zone", "fsx-for-lustre", "s3-files"):
+        before, after = full.option(name).retention, reduced.option(name).retention
+        assert before is not None and before.total is not None and after is not None and after.total is not None
+        assert after.total.value == pytest.approx(0.75 * before.total.value), name
+
+
 def test_a_file_system_is_bought_in_steps() -> None:
     found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
     assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 125

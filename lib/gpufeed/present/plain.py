@@ -10,7 +10,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import OptionAnswer, Recommendation
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.escape import visible
@@ -75,6 +75,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         )
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
+        yield from _epochs(answer)
     known = plan.demand.checkpoint_bytes is not None
     yield text(
         "shell.plan.bill" if known else "shell.plan.bill-without-checkpoints",
@@ -91,6 +92,22 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     for warning in plan.warnings:
         if not warning.grave:
             yield f"! {words.warning(warning)}"
+
+
+def _epochs(answer: OptionAnswer) -> Iterator[str]:
+    first, later = answer.first_epoch, answer.later_epochs
+    if first.seconds is None:
+        return
+    yield "  " + text(
+        "shell.plan.first-epoch",
+        seconds=words.quantity(first.seconds),
+        fed=words.quantity(first.fed),
+        limit=words.limit(first.limited_by),
+    )
+    if later is not None and later.served_by != answer.option:
+        yield "  " + text(
+            "shell.plan.later-epochs", fed=words.quantity(later.fed), served_by=words.option(later.served_by)
+        )
 
 
 def scan(result: Any, found: SmallFiles | None, currency: str) -> list[str]:
