@@ -181,13 +181,13 @@ def test_an_own_discount_holds_for_checkpoints_too() -> None:
 
 def test_a_file_system_is_bought_in_steps() -> None:
     found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
-    assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 125
+    assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 1000
     assert found.retention is not None and found.retention.keeping is not None
-    # A share of 1,825.4 GiB at USD 0.145, or a file system of its own with 2,400 GiB.
+    # A share of 1,825.4 GiB at USD 0.600, or a file system of its own with 2,400 GiB.
     assert found.retention.keeping[:3] == (
-        pytest.approx(2 * 980e9 / GIB * 0.145),
-        pytest.approx(2 * 980e9 / GIB * 0.145),
-        pytest.approx(2400 * 0.145),
+        pytest.approx(2 * 980e9 / GIB * 0.600),
+        pytest.approx(2 * 980e9 / GIB * 0.600),
+        pytest.approx(2400 * 0.600),
     )
 
 
@@ -223,14 +223,24 @@ def test_a_lustre_export_that_takes_longer_than_the_interval_falls_behind() -> N
     assert "export-falls-behind" not in [reason.id for reason in hourly.but]
 
 
+def test_a_file_system_for_asynchronous_saves_is_sized_by_the_slowest_published_save() -> None:
+    """What is not written when the next save begins stops every GPU."""
+    answer = plan(**OF_64, checkpoint_mode="async").option("fsx-for-lustre").answer
+    # 980 GB in 600 s at 40 % of what is provisioned: 4,083 MB/s, so 4,800 GiB at 1,000 MB/s per TiB.
+    assert answer.supply.configuration["storage_capacity_gib"] == 4800
+    save = answer.stall.save_seconds
+    assert save is not None and save.high == pytest.approx(980e9 / (4.8e9 * 0.4)) and save.high < 600
+    assert answer.stall.beyond_seconds is not None and answer.stall.beyond_seconds.high == 0
+
+
 def test_a_save_that_only_just_fits_its_interval_is_told_to_leave_a_margin() -> None:
-    found = plan(**OF_64, checkpoint_mode="async").option("fsx-for-lustre")
+    found = plan(**OF_64 | {"checkpoint_interval": 60}, checkpoint_mode="async").option("s3-standard")
     assert found.answer.stall.fits_interval is True
     assert found.answer.stall.beyond_seconds is not None and found.answer.stall.beyond_seconds.value == 0
     assert "save-may-exceed-interval" in [reason.id for reason in found.but]
-    # The interval that is advised leaves it, at the slowest save.
+    # The interval that is advised leaves it, also at the slowest save.
     save = found.answer.stall.save_seconds
-    assert found.lost is not None and save is not None and found.lost.best_interval == save.high
+    assert found.lost is not None and save is not None and found.lost.best_interval >= save.high
 
 
 def test_what_is_written_to_s3_is_in_s3() -> None:

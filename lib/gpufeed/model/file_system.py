@@ -63,7 +63,7 @@ def need_of(job: Job, share: float = 1.0) -> Need:
     """
     asked, load, facts = job.demand, job.load, job.facts
     read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s))
-    write = _value(asked.checkpoint_write_bytes_per_s)
+    write = _save_rate(job)
     opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
     demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
@@ -78,6 +78,19 @@ def need_of(job: Job, share: float = 1.0) -> Need:
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
     )
+
+
+def _save_rate(job: Job) -> float:
+    """What must be provisioned for the saves [bytes/s].
+
+    An asynchronous save that is not written when the next begins stops every GPU, so the slowest share of a provisioned
+    rate that was published decides; a synchronous one is slower by so much, and the middle decides.
+    References: mlperf-storage-checkpoints-v3.0, megatron-scaling-paper.
+    """
+    asked = _value(job.demand.checkpoint_write_bytes_per_s)
+    if job.demand.checkpoint_mode != "async":
+        return asked
+    return asked / job.facts.model.known("checkpoint_rate_share").low
 
 
 def _value(asked: Quantity | None) -> float:

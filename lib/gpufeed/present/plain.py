@@ -98,8 +98,9 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
     first, later = answer.first_epoch, answer.later_epochs
     if first.seconds is None:
         return
+    at_gpu_speed = first.fed is not None and first.fed.value >= 1.0
     yield "  " + text(
-        "shell.plan.first-epoch",
+        "shell.plan.first-epoch-fed" if at_gpu_speed else "shell.plan.first-epoch",
         seconds=words.quantity(first.seconds),
         fed=words.quantity(first.fed),
         limit=words.limit(first.limited_by),
