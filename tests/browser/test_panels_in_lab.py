@@ -26,11 +26,11 @@ PLACE = '"s3://gpufeed-sample/images/", server.endpoint_url'
 DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
 LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
 SECONDS = 1000
-# Everything that sticks out of the cell's output to the right, tables that scroll inside themselves apart.
+# Everything to be seen that sticks out of the cell's output to the right, tables that scroll inside themselves apart.
 STICKS_OUT = """output => {
     const edge = output.getBoundingClientRect().right + 1;
     return [...output.querySelectorAll('.gpufeed-chart, .widget-text, .widget-dropdown, .widget-button, p')]
-        .filter(e => e.getClientRects().length && e.getBoundingClientRect().right > edge)
+        .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > edge)
         .map(e => e.className + ' ' + e.textContent.slice(0, 40));
 }"""
 # Charts that could not be drawn.
