@@ -113,7 +113,6 @@ class ChoosePanel(Panel):
             *(page.doubt(words.warning(warning)) for warning in recommendation.warnings if warning.grave),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
-            page.listed(training_reads(recommendation)),
             page.heading(text("panel.opinions")),
             page.table(tables.opinions(recommendation)),
             page.listed(tables.why(recommendation)),
@@ -206,11 +205,6 @@ def rule_sentences(recommendation: Recommendation) -> list[str]:
     return fired + [words.gap(gap) for gap in rule.gaps]
 
 
-def training_reads(recommendation: Recommendation) -> list[str]:
-    """Why the training reads go where they go, and what to do about their first epoch."""
-    return [words.reason(reason) for reason in recommendation.placements["training_reads"].reasons]
-
-
 def warnings(recommendation: Recommendation) -> list[str]:
     return [words.warning(warning) for warning in recommendation.warnings]
 
@@ -224,7 +218,6 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (headline(recommendation), verdict(recommendation)),
             (text("panel.rules"), rule_sentences(recommendation)),
             (text("panel.placements"), tables.placements(recommendation)),
-            ("", training_reads(recommendation)),
             (text("panel.opinions"), tables.opinions(recommendation)),
             ("", tables.why(recommendation)),
             (text("panel.options"), tables.options(recommendation)),
