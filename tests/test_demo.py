@@ -165,16 +165,26 @@ def test_a_server_whose_starter_was_killed_is_waited_for(tmp_path: Path) -> None
     assert demo._free(tmp_path / str(port) / demo.STARTER)
 
 
-def test_a_server_that_is_being_stopped_in_order_is_waited_for(tmp_path: Path) -> None:
-    """As when a kernel is restarted: its exit handler stops the server while the new kernel looks for one."""
+def test_a_server_that_is_being_stopped_in_order_can_be_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a kernel is restarted: its exit handler stops the server while the new kernel looks for one.
+
+    A server is waited for when nobody holds the lock of its starter any more.
+    """
     port = _free_block()
     ending = demo.start(port, tmp_path, sample=False)
-    stopping = threading.Thread(target=ending.stop)
-    stopping.start()
-    while demo._answers(port):  # S3 goes first; the other ports and the process stay for about two seconds
-        time.sleep(0.01)
-    demo.start(port, tmp_path, sample=False).stop()
-    stopping.join()
+    process = ending.process
+    assert process is not None
+    terminate, free_before = process.terminate, []
+
+    def told_to_end() -> None:
+        free_before.append(demo._free(tmp_path / str(port) / demo.STARTER))
+        terminate()
+
+    monkeypatch.setattr(process, "terminate", told_to_end)
+    ending.stop()
+    assert free_before == [True]
 
 
 def test_a_port_that_falls_silent_at_once_is_no_other_program(tmp_path: Path) -> None:
