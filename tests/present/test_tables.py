@@ -10,6 +10,7 @@ from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
 from gpufeed.present import tables
+from gpufeed.present.tables.cost import amount
 
 
 def test_what_saving_costs_on_s3_is_said_in_its_row() -> None:
@@ -85,7 +86,7 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
     assert (
         transfer is not None
         and transfer.value > 0
-        and s3["Transfer"] == tables.amount(transfer, through_nat.option("s3-standard").cost)
+        and s3["Transfer"] == amount(transfer, through_nat.option("s3-standard").cost)
     )
     file_system = shown[shown["Option"] == "FSx for Lustre"].iloc[0]
     assert file_system["Transfer"] == "USD 0"

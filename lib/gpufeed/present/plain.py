@@ -14,6 +14,7 @@ from gpufeed.model.recommendation import OptionAnswer, Recommendation
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.escape import visible
+from gpufeed.present.tables.file_system import compared_rows, per_month, settings, size_set_by
 
 
 def recommendation(plan: Recommendation) -> list[str]:
@@ -206,12 +207,12 @@ def file_systems(sized: Sized) -> list[str]:
         for one in ones:
             line = text(
                 "fsx.line",
-                configuration=tables.settings(one),
+                configuration=settings(one),
                 read=words.quantity(one.read_bytes_per_s),
                 write=words.quantity(one.write_bytes_per_s),
                 opens=words.quantity(one.opens_per_s),
-                size_set_by=tables.size_set_by(one),
-                price=tables.per_month(one, currency),
+                size_set_by=size_set_by(one),
+                price=per_month(one, currency),
             )
             lines += [f"  {line}", *(f"    {words.reason(reason)}" for reason in (*one.lacks, *one.notes))]
     lines += [text("fsx.heading.ruled-out")] if found.ruled_out else []
@@ -239,5 +240,5 @@ def comparison(found: Comparison, currency: str) -> list[str]:
     """Whether a file system is enough, trait by trait, and what to change."""
     first, *others = tables.comparison_sentences(found, currency)
     names = ("trait", "has", "needs", "verdict", "short_by", "note")
-    rows = [text("fsx.compared", **dict(zip(names, row, strict=True))) for row in tables.compared_rows(found)]
+    rows = [text("fsx.compared", **dict(zip(names, row, strict=True))) for row in compared_rows(found)]
     return [first, *(f"  {row}" for row in rows), *others]

@@ -268,6 +268,10 @@ def role(id_: str) -> str:
     return text(f"role.{id_}")
 
 
+def yes_no(answer: bool | None) -> str:
+    return text("present.unknown" if answer is None else "present.yes" if answer else "present.no")
+
+
 def limit(id_: str | None) -> str:
     """What an option's rate is limited by."""
     return text(f"limit.{id_}") if id_ else text("present.unknown")

@@ -27,6 +27,7 @@ from gpufeed.present.charts.drawing import (
     x_at,
     y_at,
 )
+from gpufeed.present.tables.cost import amount, cost_parts, not_priced, part_of, priced_first
 
 _ROW_HEIGHT = 44
 _VERDICTS = {
@@ -130,14 +131,14 @@ def _demand_band(demand: Quantity, x: dict[str, Any]) -> list[Any]:
 
 def cost(recommendation: Recommendation) -> Drawing:
     """Storage, requests and idle GPUs per option; an option with a part that is not priced stands apart, last."""
-    answers = tables.priced_first(recommendation)
+    answers = priced_first(recommendation)
     names = [words.option(answer.option) for answer in answers]
-    shown = tables.cost_parts(recommendation)
+    shown = cost_parts(recommendation)
     parts: Rows = [
-        {"option": words.option(answer.option), "part": text(f"column.{part}"), "order": order, "amount": amount.value}
+        {"option": words.option(answer.option), "part": text(f"column.{part}"), "order": order, "amount": billed.value}
         for answer in answers
         for order, part in enumerate(shown)
-        if (amount := tables.part_of(answer, part)) is not None and amount.value < float("inf")
+        if (billed := part_of(answer, part)) is not None and billed.value < float("inf")
     ]
     labels: Rows = [{"option": words.option(answer.option), "label": _cost_label(answer)} for answer in answers]
     y = _options_axis(names)
@@ -178,5 +179,5 @@ def cost(recommendation: Recommendation) -> Drawing:
 
 def _cost_label(answer: OptionAnswer) -> str:
     if answer.cost.total is not None:
-        return tables.amount(answer.cost.total, answer.cost)
-    return text("chart.cost.not-priced", parts=tables.not_priced(answer))
+        return amount(answer.cost.total, answer.cost)
+    return text("chart.cost.not-priced", parts=not_priced(answer))

@@ -23,6 +23,7 @@ from gpufeed.present.charts.drawing import (
     lines,
     x_at,
 )
+from gpufeed.present.tables.prefix import largest
 
 _HEIGHT = 110
 _BAR_HEIGHT = 22
@@ -89,7 +90,7 @@ def by_prefix(profile: PrefixProfile) -> Drawing:
             "bytes": size,
             "label": text("chart.prefixes.label", objects=words.count(objects), size=words.size(size)),
         }
-        for name, objects, size in tables.largest(profile.prefixes)
+        for name, objects, size in largest(profile.prefixes)
     ]
     y = alt.Y("prefix", type="nominal", sort=None, title=None, axis=alt.Axis(labelLimit=220))
     bars = (

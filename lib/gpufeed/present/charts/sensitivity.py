@@ -21,6 +21,7 @@ from gpufeed.present.charts.drawing import (
     lines,
     x_at,
 )
+from gpufeed.present.tables.flip import moved, nearest_first, today
 
 _WIDTH = 460
 _ROW_HEIGHT = 34
@@ -34,7 +35,7 @@ def sensitivity(found: Sequence[Sensitivity]) -> Drawing:
     A bar as far as the plan stays, a diamond where it changes with what changes, a dashed line beyond.  A trait without
     a value today has no place on this axis; the table has it.
     """
-    shown = [one for one in tables.nearest_first(found) if one.trait.now is not None]
+    shown = [one for one in nearest_first(found) if one.trait.now is not None]
     names = [text(f"trait.{one.trait.name}") for one in shown]
     x: dict[str, Any] = {
         "type": "quantitative",
@@ -71,7 +72,7 @@ def _row(one: Sensitivity) -> dict[str, Any]:
     """From where to where the plan stays, in times today's value, and in words what comes at the ends."""
     low, high = _stays(one)
     ends = [flip for flip in (one.below, one.above) if flip is not None]
-    moves = [tables.moved([flip for flip in one.flips if flip.at == at]) for at in dict.fromkeys(f.at for f in ends)]
+    moves = [moved([flip for flip in one.flips if flip.at == at]) for at in dict.fromkeys(f.at for f in ends)]
     changes = text("present.list-separator").join(moves) or text("chart.sensitivity.none")
     return {
         "trait": text(f"trait.{one.trait.name}"),
@@ -79,7 +80,7 @@ def _row(one: Sensitivity) -> dict[str, Any]:
         "now": 1.0,
         "high": _times(one, high),
         "colour": BLUE if ends else SKY,
-        "label": text("chart.sensitivity.label", now=tables.today(one.trait), changes=changes),
+        "label": text("chart.sensitivity.label", now=today(one.trait), changes=changes),
     }
 
 

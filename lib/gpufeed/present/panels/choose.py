@@ -22,6 +22,8 @@ from gpufeed.present.page import Summary
 from gpufeed.present.panels.fields import Form, stated
 from gpufeed.present.panels.panel import Panel, html, row
 from gpufeed.present.panels.section import Section
+from gpufeed.present.tables.frame import table
+from gpufeed.present.tables.plan import placed_on
 
 
 class ChoosePanel(Panel):
@@ -102,7 +104,7 @@ class ChoosePanel(Panel):
             return answer
         asked = [figure for figure in figures.values() if figure.option is None]
         how = (text("panel.explain"), derivation.sentences(asked))
-        return Summary([("", tables.table(("trait", "stated"), stated(self.workload))), *answer.parts, how])
+        return Summary([("", table(("trait", "stated"), stated(self.workload))), *answer.parts, how])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
@@ -142,8 +144,8 @@ class ChoosePanel(Panel):
         if recommendation.option(FSX).verdict == "ruled-out":
             return ""
         found = sized(recommendation.workload, self._facts, self.study.profile, plan=recommendation)
-        said, table = tables.file_system_sentences(found), tables.file_systems(found)
-        return page.closed(text("panel.file-systems"), page.table(table), page.listed(said))
+        shown = (page.table(tables.file_systems(found)), page.listed(tables.file_system_sentences(found)))
+        return page.closed(text("panel.file-systems"), *shown)
 
 
 def headline(recommendation: Recommendation | None) -> str:
@@ -158,7 +160,7 @@ def verdict(recommendation: Recommendation) -> str:
     rule = recommendation.rule
     said = text(
         "panel.recommended",
-        option=tables.placed(placement),
+        option=placed_on(placement),
         decided_by=words.decided_by(placement.decided_by),
         verdict=words.verdict(rule.verdict),
         rule_option=words.option(rule.option),

@@ -21,6 +21,9 @@ from gpufeed.present import charts, derivation, tables, words
 from gpufeed.present.charts import Drawing
 from gpufeed.present.panels import choose
 from gpufeed.present.panels.fields import stated
+from gpufeed.present.tables.cost import amount
+from gpufeed.present.tables.frame import table
+from gpufeed.present.tables.plan import configuration, placed_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
         figures=(
             (text("report.figure.demand"), words.quantity(plan.demand.read_bytes_per_s)),
             (text("report.figure.supply"), words.quantity(reads.supply.read_bytes_per_s)),
-            (text("report.figure.cost" if known else "report.figure.cost-of-reads"), tables.amount(total, plan.cost)),
+            (text("report.figure.cost" if known else "report.figure.cost-of-reads"), amount(total, plan.cost)),
             (text("report.figure.stall"), words.quantity(checkpoints.stall.share)),
         ),
         made=text("report.made", made=made, version=version, region=plan.region),
@@ -126,7 +129,7 @@ def _role(placed: Placement) -> Section:
         )
     said = []
     if placed.configuration or placed.mode:
-        said.append(Cited(text("report.configuration", configuration=tables.configuration(placed))))
+        said.append(Cited(text("report.configuration", configuration=configuration(placed))))
     said += [
         Cited(
             text(
@@ -141,7 +144,7 @@ def _role(placed: Placement) -> Section:
     ]
     if placed.delete_when:
         said.append(Cited(text("report.delete", when=text(f"delete-when.{placed.delete_when}"))))
-    return Section(text("report.role", role=words.role(placed.role), option=tables.placed(placed)), (said,))
+    return Section(text("report.role", role=words.role(placed.role), option=placed_on(placed)), (said,))
 
 
 def _options(plan: Recommendation) -> Section:
@@ -156,7 +159,7 @@ def _options(plan: Recommendation) -> Section:
         )
         for answer in plan.options
     )
-    compared = tables.table(("option", "verdict", "read-rate", "fed", "limited-by"), rows)
+    compared = table(("option", "verdict", "read-rate", "fed", "limited-by"), rows)
     why = tuple(_why(answer) for answer in plan.options)
     return Section(text("report.options"), (charts.supply_vs_demand(plan), compared), why)
 
@@ -221,8 +224,8 @@ def _seen(study: Study, plan: Recommendation) -> Iterator[Section]:
     if study.measurement is not None:
         said = [*tables.findings(study.measurement, plan.demand), *map(str, study.measurement.warnings)]
         chart = charts.throughput(study.measurement, plan.demand)
-        table = tables.sweep(study.measurement, plan.demand)
-        yield Section(text("report.measured"), (_cited(said), chart, table))
+        sweep = tables.sweep(study.measurement, plan.demand)
+        yield Section(text("report.measured"), (_cited(said), chart, sweep))
 
 
 def _assumptions(watched: WatchedFacts) -> Section:

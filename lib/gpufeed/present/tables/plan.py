@@ -1,0 +1,141 @@
+"""The plan: where each data role goes and why, and what each option gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpufeed.facts.messages import text
+from gpufeed.model.recommendation import LaterEpochs, Placement, Recommendation
+from gpufeed.present import words
+from gpufeed.present.tables.frame import table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def placements(recommendation: Recommendation) -> pd.DataFrame:
+    """Where each data role goes, and what to order for it."""
+    return table(
+        ("role", "option", "configuration"),
+        ((words.role(p.role), placed_on(p), configuration(p)) for p in recommendation.placements.values()),
+    )
+
+
+def opinions(recommendation: Recommendation) -> pd.DataFrame:
+    """The published rule, the model and a measurement side by side per data role, and which of them decided."""
+    return table(
+        ("role", "rule", "model", "measured", "decided-by"),
+        (
+            (
+                words.role(p.role),
+                words.option(p.rule),
+                words.option(p.model) if p.model else text("present.unknown"),
+                words.measured(p),
+                words.decided_by(p.decided_by),
+            )
+            for p in recommendation.placements.values()
+        ),
+    )
+
+
+def why(recommendation: Recommendation) -> list[str]:
+    """For each data role, why it goes where it goes."""
+    return [
+        text("panel.why", role=words.role(p.role), reasons=words.sentences(*(words.reason(r) for r in p.reasons)))
+        for p in recommendation.placements.values()
+    ]
+
+
+def placed_on(p: Placement) -> str:
+    """The option, and what backs it where it is a way onto a bucket."""
+    name = words.option(p.option)
+    if not p.backed_by or p.backed_by == p.option:
+        return name
+    return text("present.backed-by", option=name, backing=words.option(p.backed_by))
+
+
+def configuration(p: Placement) -> str:
+    """Settings that go with the placement: configuration, and for checkpoints mode and interval."""
+    settings = [words.setting(name, value) for name, value in p.configuration.items() if value]
+    if p.mode:
+        settings.append(text(f"mode.{p.mode}"))
+    if p.interval is not None:
+        settings.append(text("present.every", duration=words.duration(p.interval)))
+    return text("present.list-separator").join(settings) or "–"
+
+
+def options(recommendation: Recommendation) -> pd.DataFrame:
+    """The five systems: verdict, rate, how fed, what limits, and why."""
+    return table(
+        ("option", "verdict", "read-rate", "fed", "limited-by", "reasons"),
+        (
+            (
+                words.option(answer.option),
+                words.verdict(answer.verdict),
+                words.quantity(answer.supply.read_bytes_per_s),
+                words.quantity(answer.fed),
+                words.limit(answer.supply.limited_by),
+                " ".join(words.reason(reason) for reason in answer.reasons),
+            )
+            for answer in recommendation.options
+        ),
+    )
+
+
+def epochs(recommendation: Recommendation) -> pd.DataFrame:
+    """The first pass over the data on each system, apart from the later ones and what serves those."""
+    return table(
+        ("option", "first-epoch-time", "first-epoch-fed", "first-epoch-limit", "later-epochs-fed", "later-epochs-from"),
+        (
+            (
+                words.option(answer.option),
+                words.quantity(answer.first_epoch.seconds),
+                words.quantity(answer.first_epoch.fed),
+                words.limit(answer.first_epoch.limited_by),
+                *_later(answer.later_epochs),
+            )
+            for answer in recommendation.options
+        ),
+    )
+
+
+def _later(later: LaterEpochs | None) -> tuple[str, str]:
+    if later is None:
+        return "–", text("epochs.only-one")
+    return words.quantity(later.fed), words.option(later.served_by)
+
+
+def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
+    """Saving and restoring on each system: how long, what of it the GPUs wait for, and its share of the run."""
+    return table(
+        ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time"),
+        (
+            (
+                words.option(answer.option),
+                words.quantity(answer.stall.save_seconds),
+                words.quantity(answer.stall.stall_seconds),
+                words.quantity(answer.stall.share),
+                words.yes_no(answer.stall.fits_interval),
+                words.quantity(answer.stall.restore_seconds),
+            )
+            for answer in recommendation.options
+        ),
+    )
+
+
+def supplies(recommendation: Recommendation) -> pd.DataFrame:
+    """What each option gives beside what the GPUs ask."""
+    demand = recommendation.demand.read_bytes_per_s
+    return table(
+        ("option", "read-rate", "demand", "fed", "limited-by"),
+        (
+            (
+                words.option(answer.option),
+                words.quantity(answer.supply.read_bytes_per_s),
+                words.quantity(demand),
+                words.quantity(answer.fed),
+                words.limit(answer.supply.limited_by),
+            )
+            for answer in recommendation.options
+        ),
+    )
