@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
-from gpufeed.model.fsx import GIB, Configuration, automatic_metadata_iops
+from gpufeed.model.fsx import GIB, Configuration, unit_prices
 from gpufeed.model.recommendation import Cost, CostLine
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
@@ -253,16 +253,12 @@ def _fsx(bill: Bill, configuration: Configuration | None) -> Iterator[CostLine]:
     if configuration is None:  # the Region has none: nothing can be ordered, so nothing can be priced
         yield CostLine("own-storage", "storage", "GiB-month", None, None, None)
         return
-    facts, region, name = bill.facts, bill.run.region, configuration.name
+    a_gib, an_iops = unit_prices(configuration.name, bill.run.region, bill.facts)
     held = Quantity.exact(configuration.capacity_gib * GIB * bill.months)
-    yield bill.priced("own-storage", "storage", "storage", held, facts.price(FSX, "storage", region, name))
-    ordered = configuration.settings.get("metadata_iops", 0) - automatic_metadata_iops(
-        configuration.capacity_gib, facts
-    )
-    if ordered > 0:
-        used = Quantity.exact(ordered * bill.months)
-        price = facts.price(FSX, "metadata-iops", region, name)
-        yield bill.priced("metadata-iops", "storage", "metadata-iops", used, price)
+    yield bill.priced("own-storage", "storage", "storage", held, a_gib)
+    if configuration.ordered_iops:
+        ordered = Quantity.exact(configuration.ordered_iops * bill.months)
+        yield bill.priced("metadata-iops", "storage", "metadata-iops", ordered, an_iops)
     yield _filling(bill)
 
 

@@ -65,6 +65,7 @@ class Configuration:
     write_bytes_per_s: Quantity
     opens_per_s: Quantity
     first_byte_latency: Quantity
+    ordered_iops: float  # metadata IOPS on top of what comes with the capacity
     efa: bool
     servers: int | None  # None: not published for this type
     storage_per_month: Quantity | None
@@ -166,7 +167,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
     for name, section in facts.fsx.items():
         if disqualifiers(name, need, region, facts):
             continue
-        a_gib, an_iops = facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
+        a_gib, an_iops = unit_prices(name, region, facts)
         settable = bool(section.get_value("metadata_configuration"))
         disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
         for efa in (False, True) if need.efa and section.get_value("efa") else (False,):
@@ -367,13 +368,6 @@ def _opens_per_s(order: Order, facts: Facts) -> Quantity:
 # ---- one configuration, with its price -------------------------------------------------------------------------------
 
 
-def configure(name: str, capacity_gib: float, region: str, facts: Facts, need: Need) -> Configuration:
-    """The file system of one type at one capacity, over EFA where the clients and the type can."""
-    efa = need.efa and bool(facts.fsx[name].get_value("efa"))
-    iops, ordered = metadata_iops(facts.fsx[name], capacity_gib, need.opens_per_s, facts)
-    return configured(Order(name, capacity_gib, iops, ordered, efa), region, facts, need)
-
-
 def configured(order: Order, region: str, facts: Facts, need: Need) -> Configuration:
     """What an order gives, what set its size, and what it costs per month."""
     section = facts.fsx[order.name]
@@ -398,6 +392,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         write_bytes_per_s=disk_rate(section, order.capacity_gib, "write"),
         opens_per_s=_opens_per_s(order, facts),
         first_byte_latency=section.known("first_byte_latency"),
+        ordered_iops=order.ordered_iops,
         efa=order.efa,
         servers=servers_of(section, order.capacity_gib),
         storage_per_month=storage,
@@ -426,11 +421,15 @@ def _size_set_by(order: Order, asked: Mapping[str, float], section: Section) -> 
     return "minimum" if order.capacity_gib == smallest else max(asked, key=asked.__getitem__)
 
 
+def unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+    """(price per GiB-month of this type, price per ordered metadata IOPS and month); None when not priced."""
+    return facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
+
+
 def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
-    """(storage, ordered metadata IOPS) per month."""
-    storage = facts.price(FSX, "storage", region, order.name)
+    """(storage, ordered metadata IOPS) per month; IOPS cost 0 where none are ordered, priced or not."""
+    a_gib, an_iops = unit_prices(order.name, region, facts)
     metadata: Quantity | None = Quantity(0.0, 0.0, 0.0, "per month")
     if order.ordered_iops:
-        each = facts.price(FSX, "metadata-iops", region, order.name)
-        metadata = None if each is None else (each * order.ordered_iops).named("per month")
-    return None if storage is None else (storage * order.capacity_gib).named("per month"), metadata
+        metadata = None if an_iops is None else (an_iops * order.ordered_iops).named("per month")
+    return None if a_gib is None else (a_gib * order.capacity_gib).named("per month"), metadata
