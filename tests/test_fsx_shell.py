@@ -8,26 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import FILE_SYSTEM
 
 from gpufeed.cli import main
 from gpufeed.facts.messages import Sentence
-from gpufeed.model.file_system import FileSystem, Link
 from gpufeed.observe.aws import file_systems
 from gpufeed.observe.aws.file_systems import Found
 
-ID = "fs-0123456789abcdef0"
-HAS = FileSystem(
-    id=ID,
-    region="us-east-1",
-    lifecycle="AVAILABLE",
-    deployment_type="PERSISTENT_2",
-    storage_type="SSD",
-    capacity_gib=9600.0,
-    mb_per_s_per_tib=125.0,
-    metadata_mode="AUTOMATIC",
-    metadata_iops=6000.0,
-    links=(Link("/data", "s3://your-bucket/data/", "AVAILABLE"),),
-)
+HAS = replace(FILE_SYSTEM, capacity_gib=9600.0)
 #: Rates are stated, so that no fact moves them.
 JOB = """
 task = "full-fine-tuning"
@@ -102,8 +90,8 @@ def test_a_file_system_is_compared_and_the_change_named(
     job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = exists(monkeypatch, Found(HAS))
-    code, document, err = run(capsys, job, "--file-system", ID)
-    assert (code, err, asked) == (0, "", [(ID, "us-east-1")])
+    code, document, err = run(capsys, job, "--file-system", HAS.id)
+    assert (code, err, asked) == (0, "", [(HAS.id, "us-east-1")])
     assert (document["enough"], document["binds"]) == (False, "read")
     read = next(row for row in document["rows"] if row["trait"] == "read")
     assert (read["has"]["value"], read["short_by"]["value"]) == (pytest.approx(1.2e9), pytest.approx(0.8e9))
@@ -119,8 +107,8 @@ def test_the_region_stated_on_the_command_line_is_the_one_asked(
 ) -> None:
     # A Region without facts here is no wrong input: AWS knows it, only its prices are not known.
     asked = exists(monkeypatch, Found(replace(HAS, region="eu-central-1", mb_per_s_per_tib=1000.0)))
-    code, document, _ = run(capsys, job, "--file-system", ID, "--region", "eu-central-1")
-    assert (code, asked, document["enough"]) == (0, [(ID, "eu-central-1")], True)
+    code, document, _ = run(capsys, job, "--file-system", HAS.id, "--region", "eu-central-1")
+    assert (code, asked, document["enough"]) == (0, [(HAS.id, "eu-central-1")], True)
     assert document["per_month"] == {"now": None, "then": None}
 
 
@@ -134,9 +122,9 @@ def test_both_answers_in_words(
     out = capsys.readouterr().out
     assert "16,800 GiB" in out and "2,436" not in out  # three digits of money, as everywhere
     assert "2,440" in out
-    assert main(["fsx", job, "--file-system", ID]) == 0
+    assert main(["fsx", job, "--file-system", HAS.id]) == 0
     out, err = capsys.readouterr()
-    assert "16,800 GiB" in out and ID in out.splitlines()[0]
+    assert "16,800 GiB" in out and HAS.id in out.splitlines()[0]
     assert err.count("\n") == 1
 
 
@@ -148,7 +136,7 @@ def test_without_credentials_it_is_one_sentence(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
-    code, document, err = run(capsys, job, "--file-system", ID)
+    code, document, err = run(capsys, job, "--file-system", HAS.id)
     assert (code, document["error"]["id"], err.count("\n")) == (1, "aws.no-credentials", 1)
 
 

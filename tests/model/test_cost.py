@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import configured_at
 
 from gpufeed.facts import Facts, load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Bill, Run, cost, requests_price
-from gpufeed.model.fsx import GIB, Need, cheapest, configure
+from gpufeed.model.fsx import GIB, Need, cheapest
 from gpufeed.model.recommendation import Cost, CostLine
 from gpufeed.model.rules import SYSTEMS
 from gpufeed.model.small_files import listing_cost
@@ -149,7 +150,7 @@ def test_the_second_example_of_the_s3_faqs_for_express_one_zone() -> None:
 )
 def test_a_month_of_an_fsx_file_system(capacity_gib: float, name: str, region: str, per_month: float) -> None:
     run = replace(TWO_GB, region=region)
-    found = cost("fsx-for-lustre", run, FED, load(), configure(name, capacity_gib, region, load(), Need(2e9)))
+    found = cost("fsx-for-lustre", run, FED, load(), configured_at(name, capacity_gib, Need(2e9), region))
     it = line(found, "own-storage")
     assert it.quantity is not None and it.quantity.value == pytest.approx(capacity_gib, rel=1e-12)
     assert it.amount is not None and it.amount.value == pytest.approx(per_month, rel=1e-12)
@@ -157,14 +158,14 @@ def test_a_month_of_an_fsx_file_system(capacity_gib: float, name: str, region: s
 
 def test_metadata_iops_are_billed_beyond_those_that_come_with_the_capacity() -> None:
     # 4,800 GiB come with 6,000; 24,000 opens/s need 12,000: 6,000 × 0.055 = 330 a month
-    configured = configure("PERSISTENT_2-SSD-125", 4800, "us-east-1", load(), Need(2e9, opens_per_s=24_000))
+    configured = configured_at("PERSISTENT_2-SSD-125", 4800, Need(2e9, opens_per_s=24_000))
     it = line(cost("fsx-for-lustre", TWO_GB, FED, load(), configured), "metadata-iops")
     assert it.quantity is not None and it.quantity.value == pytest.approx(6000)
     assert it.amount is not None and it.amount.value == pytest.approx(330.0, rel=1e-12)
 
 
 def test_included_metadata_iops_make_no_line() -> None:
-    configured = configure("PERSISTENT_2-SSD-125", 4800, "us-east-1", load(), Need(2e9, opens_per_s=12_000))
+    configured = configured_at("PERSISTENT_2-SSD-125", 4800, Need(2e9, opens_per_s=12_000))
     found = cost("fsx-for-lustre", TWO_GB, FED, load(), configured)
     assert [it.id for it in found.lines] == ["base-storage", "own-storage", "copy-gets", "idle-gpu"]
 

@@ -6,28 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from examples import FILE_SYSTEM, LINK
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
-from gpufeed.model.file_system import Comparison, FileSystem, Link, compare, sized
+from gpufeed.model.file_system import Comparison, compare, sized
 from gpufeed.model.fsx import GIB, Need
 from gpufeed.model.workload import Workload
 
-LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
-#: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
-HAS = FileSystem(
-    id="fs-0123456789abcdef0",
-    region="us-east-1",
-    lifecycle="AVAILABLE",
-    deployment_type="PERSISTENT_2",
-    storage_type="SSD",
-    capacity_gib=4800.0,
-    mb_per_s_per_tib=125.0,
-    metadata_mode="AUTOMATIC",
-    metadata_iops=6000.0,
-    links=(LINK,),
-)
 NEED = Need(holds_bytes=4e12, read_bytes_per_s=0.5e9, write_bytes_per_s=0.2e9, opens_per_s=10_000)
 
 
@@ -40,7 +27,7 @@ def changes(found: Comparison) -> list[tuple[str, Any, Any]]:
 
 
 def against(need: Need = NEED, **settings: Any) -> Comparison:
-    return compare(replace(HAS, **settings), need, load())
+    return compare(replace(FILE_SYSTEM, **settings), need, load())
 
 
 def test_one_that_is_enough_says_what_is_tightest_and_what_it_costs() -> None:
@@ -224,7 +211,7 @@ def test_what_was_ordered_for_a_need_is_enough_for_it() -> None:
     assert plan.found.priced
     for one in plan.found.priced:
         ordered = replace(
-            HAS,
+            FILE_SYSTEM,
             capacity_gib=one.capacity_gib,
             mb_per_s_per_tib=one.settings["throughput_mb_per_s_per_tib"],
             metadata_iops=float(one.settings["metadata_iops"]),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from examples import configured_at
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,6 @@ from gpufeed.model.fsx import (
     automatic_metadata_iops,
     cheapest,
     configurations,
-    configure,
 )
 
 CASE = Path(__file__).parents[1] / "cases/046"
@@ -92,7 +92,7 @@ def test_throughput_decides_where_capacity_does_not() -> None:
 
 
 def test_metadata_iops_above_the_included_ones_are_ordered_and_paid() -> None:
-    found = configure("PERSISTENT_2-SSD-1000", 12_000, "us-east-1", load(), Need(2e9, opens_per_s=40_000))
+    found = configured_at("PERSISTENT_2-SSD-1000", 12_000, Need(2e9, opens_per_s=40_000))
     # 40,000 opens/s need 20,000 IOPS; the next value is 24,000, of which 12,000 are included.
     assert found.settings["metadata_iops"] == 24_000
     assert found.per_month is not None and found.per_month.value == pytest.approx(7200 + 12_000 * 0.055)
@@ -202,8 +202,8 @@ def test_the_cheapest_counts_the_metadata_iops_that_have_to_be_ordered() -> None
 
 def test_ordered_metadata_iops_without_a_price_leave_the_whole_unpriced() -> None:
     # us-west-2 has a price for 250 MB/s per TiB, none for metadata IOPS.
-    assert configure("PERSISTENT_2-SSD-250", 1200, "us-west-2", load(), Need(0)).per_month is not None
-    assert configure("PERSISTENT_2-SSD-250", 1200, "us-west-2", load(), Need(0, opens_per_s=9000)).per_month is None
+    assert configured_at("PERSISTENT_2-SSD-250", 1200, Need(0), "us-west-2").per_month is not None
+    assert configured_at("PERSISTENT_2-SSD-250", 1200, Need(0, opens_per_s=9000), "us-west-2").per_month is None
 
 
 def test_more_opens_than_any_type_reaches_are_said_and_the_nearest_comes_first() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from examples import configured_at
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
@@ -122,7 +123,7 @@ def test_the_parts_of_a_checkpoint_meet_the_put_limit_of_a_prefix() -> None:
 
 
 def test_one_client_writes_to_fsx_no_faster_than_it_can() -> None:
-    large = fsx.configure("PERSISTENT_2-SSD-1000", 96_000, "us-east-1", load(), fsx.Need(0.0))
+    large = configured_at("PERSISTENT_2-SSD-1000", 96_000, fsx.Need(0.0))
     given = supply("fsx-for-lustre", replace(LARGE, file_network=None), load(), large)
     # The file system takes 96 GB/s, one client without EFA 100 Gbit/s.
     assert given.write_bytes_per_s is not None and given.write_bytes_per_s.value == pytest.approx(12.5e9)
@@ -136,7 +137,7 @@ def test_the_range_of_the_part_size_does_not_slow_reads_of_the_middle_size() -> 
 
 def test_fsx_gives_its_provisioned_disk_rate() -> None:
     need = fsx.Need(0.0)
-    twelve = fsx.configure("PERSISTENT_2-SSD-1000", 12_000, "us-east-1", load(), need)
+    twelve = configured_at("PERSISTENT_2-SSD-1000", 12_000, need)
     given = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=8), load(), twelve)
     # 12,000 GiB / 1000 × 1,000 MB/s
     assert given.limited_by == "file-system-throughput"
@@ -145,14 +146,14 @@ def test_fsx_gives_its_provisioned_disk_rate() -> None:
 
 def test_one_client_without_efa_gets_5_gigabits_from_each_file_server() -> None:
     need = fsx.Need(0.0)
-    one = fsx.configure("PERSISTENT_2-SSD-1000", 4800, "us-east-1", load(), need)
+    one = configured_at("PERSISTENT_2-SSD-1000", 4800, need)
     given = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=1), load(), one)
     # 4.8 GB/s of disks behind one server
     assert given.limited_by == "server-connections"
     assert given.read_bytes_per_s is not None and given.read_bytes_per_s.value == pytest.approx(0.625e9)
     assert given.write_bytes_per_s is not None and given.write_bytes_per_s.value == pytest.approx(0.625e9)
     # 9,600 GiB are two servers; four clients use both
-    two = fsx.configure("PERSISTENT_2-SSD-1000", 9600, "us-east-1", load(), need)
+    two = configured_at("PERSISTENT_2-SSD-1000", 9600, need)
     four = supply("fsx-for-lustre", replace(LARGE, in_flight=10_000, nodes=4), load(), two)
     assert four.limits["server-connections"].value == pytest.approx(4 * 2 * 0.625e9)
     over_efa = replace(two, efa=True)
@@ -160,7 +161,7 @@ def test_one_client_without_efa_gets_5_gigabits_from_each_file_server() -> None:
 
 
 def test_small_files_on_fsx_are_bound_by_opens() -> None:
-    smallest = fsx.configure("PERSISTENT_2-SSD-1000", 1200, "us-east-1", load(), fsx.Need(0.0))
+    smallest = configured_at("PERSISTENT_2-SSD-1000", 1200, fsx.Need(0.0))
     tiny = replace(SMALL, request_bytes=exact(4096), object_bytes=exact(4096), in_flight=10_000)
     given = supply("fsx-for-lustre", tiny, load(), smallest)
     # 1,500 metadata IOPS open 3,000 files/s

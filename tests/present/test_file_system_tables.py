@@ -5,27 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from examples import FILE_SYSTEM
 
 from gpufeed.facts import load
-from gpufeed.model.file_system import FileSystem, Link, Sized, compare
+from gpufeed.model.file_system import Link, Sized, compare
 from gpufeed.model.fsx import GIB, Need, configurations
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present import page, plain, tables
 from gpufeed.present.panels import ChoosePanel
 
-HAS = FileSystem(
-    id="fs-0123456789abcdef0",
-    region="us-east-1",
-    lifecycle="AVAILABLE",
-    deployment_type="PERSISTENT_2",
-    storage_type="SSD",
-    capacity_gib=4800.0,
-    mb_per_s_per_tib=125.0,
-    metadata_mode="AUTOMATIC",
-    metadata_iops=6000.0,
-    links=(Link("/data", "s3://your-bucket/data/", "AVAILABLE"),),
-)
 BY_RELEASE = (
     "The rates alone ask for 1,200 GiB; one of that size holds less than the data linked to it, "
     "so files would have to be released as others are read."
@@ -83,7 +72,7 @@ def test_what_is_not_known_is_said_below_the_table() -> None:
 
 
 def test_a_comparison_says_has_needs_and_short_by() -> None:
-    found = compare(HAS, Need(5000.0 * GIB, read_bytes_per_s=0.5e9), load())
+    found = compare(FILE_SYSTEM, Need(5000.0 * GIB, read_bytes_per_s=0.5e9), load())
     rows = {row[0]: row[1:] for row in tables.compared(found).itertuples(index=False)}
     assert rows["capacity"][:4] == ("4,800 GiB", "5,000 GiB", "short", "200 GiB")
     assert rows["read rate"][:4] == ("600 MB/s (600 MB/s–2.4 GB/s)", "500 MB/s", "enough", "–")
@@ -97,7 +86,7 @@ def test_a_comparison_says_has_needs_and_short_by() -> None:
 
 
 def test_where_no_change_is_enough_another_is_named() -> None:
-    found = compare(replace(HAS, deployment_type="SCRATCH_2", mb_per_s_per_tib=None), Need(1e12), load())
+    found = compare(replace(FILE_SYSTEM, deployment_type="SCRATCH_2", mb_per_s_per_tib=None), Need(1e12), load())
     assert tables.comparison_sentences(found, "USD")[1] == (
         "No change to it would be enough. Create another: "
         "PERSISTENT_2, SSD, 1,200 GiB, 125 MB/s per TiB, 1,500 metadata IOPS."
@@ -105,14 +94,14 @@ def test_where_no_change_is_enough_another_is_named() -> None:
 
 
 def test_names_from_outside_act_on_nothing() -> None:
-    strange = replace(HAS, lifecycle="<b>\x1b[31m", links=(Link("/", "s3://<script>\x1b[2J", "FAILED"),))
+    strange = replace(FILE_SYSTEM, lifecycle="<b>\x1b[31m", links=(Link("/", "s3://<script>\x1b[2J", "FAILED"),))
     shown = page.table(tables.compared(compare(strange, Need(1e12), load())))
     assert "\x1b" not in shown and "<script>" not in shown and "<b>" not in shown
 
 
 @pytest.mark.usefixtures("chinese")
 def test_all_of_it_exists_in_chinese() -> None:
-    found = compare(HAS, Need(5000.0 * GIB, read_bytes_per_s=2e9, opens_per_s=20_000), load())
+    found = compare(FILE_SYSTEM, Need(5000.0 * GIB, read_bytes_per_s=2e9, opens_per_s=20_000), load())
     assert (
         plain.comparison(found, "USD")[0]
         == "us-east-1 的 fs-0123456789abcdef0 不足以支撑此作业；缺口最大的是读取速率。"

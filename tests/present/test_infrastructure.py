@@ -15,6 +15,7 @@ import hcl2
 import pytest
 import yaml
 from cfnlint.api import lint
+from examples import configured_at
 
 from gpufeed.cli import main
 from gpufeed.facts import load
@@ -56,7 +57,7 @@ def placed(found: Recommendation, reads: str, checkpoints: str, backed_by: str |
 
 def with_file_system(found: Recommendation, name: str, capacity: float, need: fsx.Need) -> Recommendation:
     """The same plan with this type of file system."""
-    made = fsx.configure(name, capacity, "us-east-1", FACTS, need)
+    made = configured_at(name, capacity, need)
     answers = tuple(
         replace(answer, supply=replace(answer.supply, configuration=made.settings))
         if answer.option == "fsx-for-lustre"

@@ -1,0 +1,30 @@
+"""File systems that several tests start from."""
+
+from __future__ import annotations
+
+from gpufeed.facts import load
+from gpufeed.model.file_system import FileSystem, Link
+from gpufeed.model.fsx import Configuration, Need, Order, configured, metadata_iops
+
+LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
+#: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
+FILE_SYSTEM = FileSystem(
+    id="fs-0123456789abcdef0",
+    region="us-east-1",
+    lifecycle="AVAILABLE",
+    deployment_type="PERSISTENT_2",
+    storage_type="SSD",
+    capacity_gib=4800.0,
+    mb_per_s_per_tib=125.0,
+    metadata_mode="AUTOMATIC",
+    metadata_iops=6000.0,
+    links=(LINK,),
+)
+
+
+def configured_at(name: str, capacity_gib: float, need: Need, region: str = "us-east-1") -> Configuration:
+    """The file system of one type at one capacity, over EFA where the clients and the type can."""
+    section = load().fsx[name]
+    iops, ordered = metadata_iops(section, capacity_gib, need.opens_per_s, load())
+    efa = need.efa and bool(section.get_value("efa"))
+    return configured(Order(name, capacity_gib, iops, ordered, efa), region, load(), need)
