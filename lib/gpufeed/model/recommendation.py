@@ -10,8 +10,6 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.rules import RuleAnswer
 from gpufeed.model.workload import Workload
 
-ROLES = ("dataset", "training_reads", "checkpoints", "key_checkpoints", "scratch")
-
 
 @dataclass(frozen=True, slots=True)
 class Reason:

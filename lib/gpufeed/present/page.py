@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gpufeed.present.escape import escaped
 
@@ -32,16 +32,6 @@ STYLE = """<style>
   border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
 </style>"""
-
-
-class Pictured(Protocol):
-    """A chart, as far as a page needs to know it."""
-
-    @property
-    def image(self) -> str: ...
-
-    @property
-    def table(self) -> pd.DataFrame: ...
 
 
 def block(*parts: str) -> str:
