@@ -222,13 +222,18 @@ class Recommendation:
     placements: Mapping[str, Placement]
     fed: Quantity | None  # of the recommended option for training reads
     gpu_hour_price: Quantity | None  # of the whole cluster
-    cost: Cost  # of the whole plan: reads and checkpoints; of the reads alone where a checkpoint's size is not known
+    cost: Cost  # of the whole plan: reads and, where :attr:`bills_checkpoints`, checkpoints
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it
     warnings: tuple[Caveat, ...] = ()
 
     @property
     def recommended(self) -> str:
         return self.placements["training_reads"].option
+
+    @property
+    def bills_checkpoints(self) -> bool:
+        """Whether ``cost`` has the checkpoints in it; where the size of one is not known, it is that of the reads."""
+        return self.demand.checkpoint_bytes is not None
 
     def option(self, name: str) -> OptionAnswer:
         return next(answer for answer in self.options if answer.option == name)

@@ -77,9 +77,8 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
         yield from _epochs(answer)
-    known = plan.demand.checkpoint_bytes is not None
     yield text(
-        "shell.plan.bill" if known else "shell.plan.bill-without-checkpoints",
+        "shell.plan.bill" if plan.bills_checkpoints else "shell.plan.bill-without-checkpoints",
         total=words.quantity(plan.cost.total, "present.not-priced"),
     )
     for line in plan.cost.lines:

@@ -185,8 +185,7 @@ def flips_page(found: list[Sensitivity]) -> str:
 
 def bill_heading(recommendation: Recommendation) -> str:
     """Whose bill it is."""
-    known = recommendation.demand.checkpoint_bytes is not None
-    return text("panel.bill" if known else "panel.bill-without-checkpoints")
+    return text("panel.bill" if recommendation.bills_checkpoints else "panel.bill-without-checkpoints")
 
 
 def checkpoint_heading(recommendation: Recommendation) -> str:

@@ -77,7 +77,7 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
     plan = recommend(workload, watched, profile=study.profile, measurement=study.measurement)
     reads = plan.option(plan.recommended)
     checkpoints = plan.option(plan.placements["checkpoints"].option)
-    known, total = plan.demand.checkpoint_bytes is not None, plan.cost.total
+    cost_of = "report.figure.cost" if plan.bills_checkpoints else "report.figure.cost-of-reads"
     machine = workload.instance_type or workload.accelerator
     return Content(
         title=text("report.title"),
@@ -87,7 +87,7 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
         figures=(
             (text("report.figure.demand"), words.quantity(plan.demand.read_bytes_per_s)),
             (text("report.figure.supply"), words.quantity(reads.supply.read_bytes_per_s)),
-            (text("report.figure.cost" if known else "report.figure.cost-of-reads"), amount(total, plan.cost)),
+            (text(cost_of), amount(plan.cost.total, plan.cost)),
             (text("report.figure.stall"), words.quantity(checkpoints.stall.share)),
         ),
         made=text("report.made", made=made, version=version, region=plan.region),
