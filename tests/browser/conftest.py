@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from lab_page import Lab, NotebookPage, launch, running_lab
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import BrowserContext, sync_playwright
 
 from gpufeed import demo
 
@@ -29,15 +29,16 @@ def lab(tmp_path_factory: pytest.TempPathFactory, demo_server: demo.Demo) -> Ite
 
 # Not for the session: while Playwright runs, no other test could start an event loop.
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[BrowserContext]:
+    """One person's browser: what JupyterLab consists of is loaded once, and then comes from the cache."""
     with sync_playwright() as playwright:
         chromium = launch(playwright)
-        yield chromium
+        yield chromium.new_context()
         chromium.close()
 
 
 @pytest.fixture
-def open_notebook(browser: Browser, lab: Lab) -> Iterator[OpenNotebook]:
+def open_notebook(browser: BrowserContext, lab: Lab) -> Iterator[OpenNotebook]:
     """``open_notebook("1_choose.ipynb", width=…, height=…)`` → NotebookPage; its faults fail the test at the end."""
     opened: list[NotebookPage] = []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
 from lab_page import Lab, NotebookPage, write_notebook
 from playwright.sync_api import Locator, expect
 
@@ -25,7 +24,6 @@ study = Study(workload=Workload.from_mapping({
 PLACE = '"s3://gpufeed-sample/images/", server.endpoint_url'
 DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
 LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-SECONDS = 1000
 # Everything to be seen that sticks out of the cell's output to the right, tables that scroll inside themselves apart.
 STICKS_OUT = """output => {
     const edge = output.getBoundingClientRect().right + 1;
@@ -93,7 +91,7 @@ def test_choose_answers_a_moved_widget(lab: Lab, open_notebook: OpenNotebook) ->
     field(output, "Checkpoints").select_option(label="not stated")
     enter(output, "Instances", "8")
     output.get_by_text("What would change the answer").click()
-    expect(output).to_contain_text("when Instances goes from 8 to 17.", timeout=60 * SECONDS)
+    expect(output).to_contain_text("when Instances goes from 8 to 17.")
     looked_at(notebook, output, "choose-flips")
     output.get_by_text("What would change the answer").click()
     output.get_by_text("How each number comes about").click()
@@ -111,7 +109,7 @@ def test_inspect_scans_and_stops_and_says_what_is_wrong(lab: Lab, open_notebook:
     expect(output.get_by_role("alert")).to_contain_text("is not an S3 address")
     enter(output, "Prefix (s3://…)", "s3://gpufeed-sample/images/")
     output.get_by_role("button", name="Scan").click()
-    expect(output).to_contain_text("3,003 objects, ", timeout=60 * SECONDS)
+    expect(output).to_contain_text("3,003 objects, ")
     expect(output.get_by_role("alert")).to_have_count(0)
     expect(output.get_by_role("button", name="Scan")).to_be_enabled()
     expect(output.get_by_role("button", name="Stop")).to_be_disabled()
@@ -126,12 +124,12 @@ def test_measure_probes_stops_saves_and_loads(lab: Lab, open_notebook: OpenNoteb
     output.get_by_role("button", name="Probe").click()
     stop = output.get_by_role("button", name="Stop")
     expect(stop).to_be_enabled()
-    expect(output).to_contain_text("left", timeout=20 * SECONDS)
+    expect(output).to_contain_text("left")
     stop.click()
-    expect(output.get_by_role("button", name="Probe")).to_be_enabled(timeout=20 * SECONDS)
+    expect(output.get_by_role("button", name="Probe")).to_be_enabled()
     enter(output, "Seconds per step", "0.5")
     output.get_by_role("button", name="Probe").click()
-    expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
+    expect(output).to_contain_text("99th percentile")
     expect(output).to_contain_text("This is this machine's own memory or server, not a storage tier")
     expect(output.locator("img")).to_have_count(1)
     output.get_by_role("button", name="Save").click()
@@ -168,12 +166,12 @@ def test_the_studio_holds_all_four_under_one_headline(lab: Lab, open_notebook: O
     before = costs.text_content() or ""
     output.get_by_role("tab", name="Inspect").click()
     output.get_by_role("button", name="Scan").click()
-    expect(output).to_contain_text("3,003 objects, ", timeout=60 * SECONDS)
+    expect(output).to_contain_text("3,003 objects, ")
     expect(costs).not_to_have_text(before)
     output.get_by_role("tab", name="Measure").click()
     enter(output, "Seconds per step", "0.5")
     output.get_by_role("button", name="Probe").click()
-    expect(output).to_contain_text("99th percentile", timeout=60 * SECONDS)
+    expect(output).to_contain_text("99th percentile")
     output.get_by_role("tab", name="Checkpoints").click()
     expect(output).to_contain_text("How often this job fails")
     output.get_by_role("tab", name="Choose").click()
@@ -181,7 +179,7 @@ def test_the_studio_holds_all_four_under_one_headline(lab: Lab, open_notebook: O
     looked_at(notebook, output, "studio")
 
 
-@pytest.mark.parametrize("label", ["Task", "Instances", "Instance type", "Region", "Dataset (GB)"])
-def test_each_field_is_named_for_screen_readers(lab: Lab, open_notebook: OpenNotebook, label: str) -> None:
+def test_fields_are_named_for_screen_readers(lab: Lab, open_notebook: OpenNotebook) -> None:
     _, output = panel_of(lab, open_notebook, "ChoosePanel(study)", "labels")
-    expect(field(output, label)).to_be_visible()
+    for label in ("Task", "Instances", "Instance type", "Region", "Dataset (GB)"):
+        expect(field(output, label)).to_be_visible()
