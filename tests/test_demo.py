@@ -58,7 +58,10 @@ def test_the_urls_begin_with_the_whole_bucket(demo_server: demo.Demo) -> None:
     assert demo_server.urls[:2] == ("s3://gpufeed-sample/", "s3://gpufeed-sample/images/")
 
 
-def test_a_port_used_by_something_else_gives_one_sentence_with_the_next_step(tmp_path: Path) -> None:
+def test_a_port_used_by_something_else_gives_one_sentence_with_the_next_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "SILENT_WITHIN", 0.2)  # it never falls silent
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

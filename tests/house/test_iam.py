@@ -119,10 +119,11 @@ def allowed(request: Request, policy: list[dict[str, Any]]) -> bool:
     )
 
 
-@pytest.fixture(scope="module")
-def many_small_and_one_large() -> dict[str, int]:
+@pytest.fixture
+def many_small_and_one_large(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Enough to be listed in pages, by sub-prefix, and to be read whole and in parts."""
-    return {f"your-prefix/{n % 3}/{n:05d}.bin": 16 for n in range(1100)} | {"your-prefix/large.bin": 17 * 1024**2}
+    monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "100")  # keys on a page
+    return {f"your-prefix/{n % 3}/{n:05d}.bin": 16 for n in range(110)} | {"your-prefix/large.bin": 17 * 1024**2}
 
 
 def test_scan_and_probe_need_the_policy_and_the_policy_holds_nothing_else(

@@ -47,6 +47,11 @@ def seen() -> Study:
     return found
 
 
+@pytest.fixture(scope="module")
+def html(seen: Study) -> str:
+    return text_of(seen, ".html")
+
+
 def text_of(asked: Study, ending: str) -> str:
     return render(asked, f"report{ending}", load(), made=MADE, version="0.1.0")
 
@@ -100,8 +105,7 @@ def test_a_page_needs_no_network_and_runs_no_script(
     assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 7
 
 
-def test_what_comes_from_outside_is_shown_as_what_it_is(seen: Study) -> None:
-    html = text_of(seen, ".html")
+def test_what_comes_from_outside_is_shown_as_what_it_is(seen: Study, html: str) -> None:
     assert "<script" not in html and "\u202e" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html and "⟨U+202E⟩" in html
     markdown = text_of(seen, ".md")
@@ -109,8 +113,8 @@ def test_what_comes_from_outside_is_shown_as_what_it_is(seen: Study) -> None:
     assert re.findall(r"(?<!\\)<(?!https://)", markdown) == []
 
 
-def test_every_id_is_there_once_and_every_source_named_leads_to_its_row(seen: Study) -> None:
-    page = Page(text_of(seen, ".html"))
+def test_every_id_is_there_once_and_every_source_named_leads_to_its_row(html: str) -> None:
+    page = Page(html)
     ids = page.all("id")
     assert len(ids) == len(set(ids))
     cited = {url.removeprefix("#") for url in page.all("href") if url.startswith("#source-")}
@@ -149,8 +153,8 @@ def test_what_is_not_known_is_said_and_never_zero() -> None:
     assert "The GPUs ask for: unknown" in shown
 
 
-def test_the_same_study_gives_the_same_report(seen: Study) -> None:
-    assert text_of(seen, ".html") == text_of(seen, ".html")
+def test_the_same_study_gives_the_same_report(seen: Study, html: str) -> None:
+    assert text_of(seen, ".html") == html
 
 
 def test_a_report_is_written_from_the_shell_and_from_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
