@@ -385,8 +385,6 @@ def _fsx(arguments: argparse.Namespace) -> int:
 
 
 def _prices(arguments: argparse.Namespace) -> int:
-    from datetime import UTC, datetime
-
     from gpufeed.model.job import DEFAULT_REGION
     from gpufeed.present import prices
 
@@ -407,7 +405,7 @@ def _refresh_prices(arguments: argparse.Namespace, region: str, today: Any) -> i
     from gpufeed.facts.place import own_prices
     from gpufeed.facts.prices import as_toml
     from gpufeed.observe.aws import price_list
-    from gpufeed.observe.documents import read_json, write_text
+    from gpufeed.observe.documents import make_folder, read_json, write_text
     from gpufeed.present import prices
 
     facts, place = load(), arguments.to or own_prices()
@@ -421,10 +419,7 @@ def _refresh_prices(arguments: argparse.Namespace, region: str, today: Any) -> i
     if not found.prices:
         raise GpufeedError("prices.nothing-found", region=region)
     rows, sources = price_list.in_one_file(found, facts)
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GpufeedError("document.not-written", path=place, reason=error.strerror) from None
+    make_folder(place.parent)
     write_text(place, as_toml(rows, sources, text("prices.about")))
     changed = price_list.changes(found, facts)
     if arguments.json:

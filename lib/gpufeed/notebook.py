@@ -8,13 +8,12 @@ from pathlib import Path
 
 from gpufeed import __version__, demo
 from gpufeed.facts import load
-from gpufeed.facts.errors import GpufeedError
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
-from gpufeed.observe.documents import read_json, read_toml, write_json, write_text
+from gpufeed.observe.documents import make_folder, read_json, read_toml, write_json, write_text
 from gpufeed.present.report import render
 
 #: The endpoint that means "the S3 server on this machine, started when it does not run yet".
@@ -78,10 +77,7 @@ def open_study(folder: str | Path, *steps: str) -> Study:
 def keep_study(study: Study, folder: str | Path, step: str) -> Said:
     """Keep the study for the notebooks that follow; says where.  Raises GpufeedError when it cannot be written."""
     path = _file(folder, step)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GpufeedError("document.not-written", path=path, reason=error.strerror) from None
+    make_folder(path.parent)
     write_json(path, study.to_json())
     return Said(text("notebook.kept", file=path.as_posix()))
 
