@@ -62,7 +62,26 @@ def probe(
     limit = DEFAULT_BUDGET if budget is None and prices and prices.get > 0 else budget
     ledger = Ledger(limit, prices or FREE, attempts=1 + RETRIES)
     ledger.spend_lists(source.list_requests)
-    conditions = Conditions(
+    conditions = _conditions(source, option, limit, prices)
+    if not source.units:
+        stopped = Sentence("probe.stopped-early", {"target": source.name}) if control.stopping.is_set() else None
+        return _nothing("no-measurement", stopped or _why_nothing(source), conditions)
+    sweep, failures = _swept(source, concurrency, seconds, ledger, control)
+    spent = None if prices is None else max(ledger.spent, 0.0)
+    return _measurement(
+        source,
+        sweep,
+        failures,
+        replace(conditions, requests_sent=ledger.requests, cost=spent),
+        complete=len(sweep) == len(concurrency),
+        stopped=control.stopping.is_set(),
+        ledger=ledger,
+    )
+
+
+def _conditions(source: Target, option: str | None, budget: float | None, prices: RequestPrices | None) -> Conditions:
+    """What is known of a measurement before its first request."""
+    return Conditions(
         option=option or source.option,
         client=source.client,
         host=machine.host(),
@@ -71,38 +90,33 @@ def probe(
         same_machine=source.same_machine,
         sampled_objects=source.objects,
         unreadable_keys=source.unreadable_keys,
-        budget=limit,
+        budget=budget,
         currency=prices.currency if prices else None,
     )
-    if not source.units:
-        stopped = Sentence("probe.stopped-early", {"target": source.name}) if control.stopping.is_set() else None
-        return _nothing("no-measurement", stopped or _why_nothing(source), conditions)
+
+
+def _swept(
+    source: Target, concurrency: Sequence[int], seconds: float, ledger: Ledger, control: Control
+) -> tuple[tuple[Record, ...], Counter[str]]:
+    """One record for each concurrency that brought something, and failures by kind.
+
+    A stop, a spent budget, and a step of nothing but failures end the sweep: more concurrency would only repeat them.
+    """
     sweep: list[Record] = []
     failures: Counter[str] = Counter()
     order = count()
+    whole = len(concurrency) * step_seconds(seconds)
     for position, in_flight in enumerate(concurrency):
         if control.stopping.is_set() or ledger.refused:
             break
         step = Step(source, in_flight, seconds, order=order, ledger=ledger, control=control)
-        record = step.run(position * step_seconds(seconds), len(concurrency) * step_seconds(seconds))
+        record = step.run(position * step_seconds(seconds), whole)
         failures.update(step.failures)
         if record.requests:
             sweep.append(record)
         elif step.failures:
-            break  # nothing but failures: more concurrency would only repeat them
-    conditions = replace(
-        conditions, requests_sent=ledger.requests, cost=None if prices is None else max(ledger.spent, 0.0)
-    )
-    complete = len(sweep) == len(concurrency)
-    return _measurement(
-        source,
-        tuple(sweep),
-        failures,
-        conditions,
-        complete=complete,
-        stopped=control.stopping.is_set(),
-        ledger=ledger,
-    )
+            break
+    return tuple(sweep), failures
 
 
 def _prices(source: Target) -> RequestPrices | None:

@@ -108,15 +108,7 @@ def _open_prefix(place: Place, options: StoreOptions, draw: random.Random, stopp
         raise
     except Exception as error:  # noqa: BLE001 — botocore raises many kinds; all become one sentence
         raise problem(error, place, client.meta.endpoint_url) from None
-    found: dict[str, int] = {}
-    archived: set[str] = set()
-    for listed in pages:
-        classes = listed.page.classes or [None] * len(listed.page)
-        for key, size, storage_class in zip(listed.page.keys, listed.page.sizes, classes, strict=True):
-            if storage_class in ARCHIVED_CLASSES:
-                archived.add(key)
-            elif size > 0:
-                found[key] = size
+    found, archived = _with_data(pages)
     sizes = {key: size for key, size in found.items() if readable(key)}
     endpoint: str = client.meta.endpoint_url
     at_aws = ".amazonaws." in endpoint
@@ -144,11 +136,25 @@ def _open_prefix(place: Place, options: StoreOptions, draw: random.Random, stopp
         option=express if at_aws else None,
         same_machine=not at_aws and is_this_machine(endpoint),
         unreadable_keys=len(found) - len(sizes),
-        archived=len(archived),
+        archived=archived,
         list_requests=sum(listed.requests for listed in pages),
         region=client.meta.region_name if at_aws else None,
         by_thread=True,
     )
+
+
+def _with_data(pages: Sequence[Listed]) -> tuple[dict[str, int], int]:
+    """Size [bytes] by key of the objects that hold data and can be read now, and how many are archived."""
+    found: dict[str, int] = {}
+    archived: set[str] = set()  # pages may overlap
+    for listed in pages:
+        classes = listed.page.classes or [None] * len(listed.page)
+        for key, size, storage_class in zip(listed.page.keys, listed.page.sizes, classes, strict=True):
+            if storage_class in ARCHIVED_CLASSES:
+                archived.add(key)
+            elif size > 0:
+                found[key] = size
+    return found, len(archived)
 
 
 def _first_pages(

@@ -59,6 +59,7 @@ class Step:
         self.failures: Counter[str] = Counter()
 
     def run(self, before: float, total: float) -> Record:
+        """Read until the time is over; ``before`` [s] of the sweep's ``total`` lie behind, for its progress."""
         workers = [_Worker() for _ in range(self._concurrency)]
         threads = [threading.Thread(target=self._work, args=(worker,), daemon=True) for worker in workers]
         for thread in threads:

@@ -68,33 +68,8 @@ def goodput_over_interval(plan: CheckpointPlan) -> Drawing:
         if option.lost is not None
     ]
     x = _duration_axis(_ticks([row["interval"] for row in rows]), text("chart.goodput.x"), field="interval")
-    lost = [row["lost"] for row in (*rows, *best)]
-    low = max([tick for tick in _LOST if tick <= min(lost, default=_LOST[-1])], default=_LOST[-1])
-    high = min([tick for tick in _LOST if tick >= max(lost, default=1.0)], default=1.0)
-    y = alt.Y(
-        "lost",
-        type="quantitative",
-        scale=alt.Scale(type="log", domain=[low, high], nice=False, reverse=True, clamp=True),
-        axis=alt.Axis(
-            values=[tick for tick in _LOST if low <= tick <= high],
-            labelExpr=_GOODPUT_LABEL,
-            title=text("chart.goodput.y"),
-        ),
-    )
-    names = [words.option(name) for name in drawn]
-    legend = alt.Legend(title=None, columns=2, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
-    color = alt.Color(
-        "option",
-        type="nominal",
-        scale=alt.Scale(domain=names, range=[_LINES[name][0] for name in drawn]),
-        legend=legend,
-    )
-    dash = alt.StrokeDash(
-        "option",
-        type="nominal",
-        scale=alt.Scale(domain=names, range=[_LINES[name][1] for name in drawn]),
-        legend=legend,
-    )
+    y = _lost_axis([row["lost"] for row in (*rows, *best)])
+    color, dash = _line_of_option(list(drawn))
     stated = plan.plan.demand.checkpoint_interval
     layers = [
         alt.Chart(data(rows)).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=color, strokeDash=dash),
@@ -119,6 +94,33 @@ def goodput_over_interval(plan: CheckpointPlan) -> Drawing:
         if option.lost is not None
     )
     return Drawing(chart, words.sentences(title, *notes, listed), tables.goodput(plan))
+
+
+def _lost_axis(lost: list[float]) -> alt.Y:
+    """A logarithmic axis of the share that is lost, turned round and written as the goodput that is left."""
+    low = max([tick for tick in _LOST if tick <= min(lost, default=_LOST[-1])], default=_LOST[-1])
+    high = min([tick for tick in _LOST if tick >= max(lost, default=1.0)], default=1.0)
+    return alt.Y(
+        "lost",
+        type="quantitative",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False, reverse=True, clamp=True),
+        axis=alt.Axis(
+            values=[tick for tick in _LOST if low <= tick <= high],
+            labelExpr=_GOODPUT_LABEL,
+            title=text("chart.goodput.y"),
+        ),
+    )
+
+
+def _line_of_option(options: list[str]) -> tuple[alt.Color, alt.StrokeDash]:
+    """Colour and dash of each option's line, in one legend."""
+    names = [words.option(name) for name in options]
+    legend = alt.Legend(title=None, columns=2, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
+    colors, dashes = (alt.Scale(domain=names, range=[_LINES[name][look] for name in options]) for look in range(2))
+    return (
+        alt.Color("option", type="nominal", scale=colors, legend=legend),
+        alt.StrokeDash("option", type="nominal", scale=dashes, legend=legend),
+    )
 
 
 def save_timeline(plan: CheckpointPlan) -> Drawing:
