@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
-from gpufeed.model.flip import SPAN, Sensitivity, flip_points, sensitivities
+from gpufeed.model.flip import SPAN, Sensitivity, _why_worth, flip_points, sensitivities
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import OptionAnswer, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload
 
 IMAGES = {
@@ -239,3 +240,27 @@ def test_a_profile_takes_the_place_of_size_and_number_of_the_objects() -> None:
     found = recommend(Workload.from_mapping(IMAGES, load()), load(), profile=profile)
     _, searched = flip_points(found, load(), profile=profile)
     assert not {"dataset_bytes", "objects"} & searched.keys()
+
+
+def test_what_saves_less_than_the_least_saving_does_not_flip_back_as_cheaper() -> None:
+    found = plan(IMAGES)
+    rule, other = found.option("fsx-for-lustre"), found.option("s3-standard")
+    # The rule's option costs 1,000, the other 990 of a run in which less than 50 counts as nothing.
+    costs = {"fsx-for-lustre": 1000.0, "s3-standard": 990.0}
+
+    def priced(one: OptionAnswer) -> OptionAnswer:
+        amount = Quantity.exact(costs[one.option], "USD")
+        return replace(one, cost=replace(one.cost, beyond_base=amount))
+
+    after = replace(found, options=(priced(rule), priced(other)), least_saving=50.0)
+    said = _why_worth("s3-standard", "fsx-for-lustre", after)
+    assert (said.id, said.parameters["amount"]) == ("flip-saves-too-little", 50.0)
+    assert _why_worth("fsx-for-lustre", "s3-standard", replace(after, least_saving=5.0)).id == "flip-cost"
+
+
+def test_how_many_ranks_save_and_how_many_checkpoints_are_kept_are_followed_too() -> None:
+    _, each = searched_through("language-model")
+    writers, kept = each["checkpoint_writers"].trait, each["checkpoints_kept"].trait
+    # Each of the 64 × 8 ranks saves its shard, and there are no more of them.
+    assert (writers.now, writers.low, writers.high) == (512.0, 6.0, 512.0)
+    assert (kept.now, kept.low, kept.high, kept.stated) == (2.0, 1.0, 200.0, False)

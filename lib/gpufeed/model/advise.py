@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpufeed.facts import Facts
 from gpufeed.model import checkpoint, epochs, limits, paths, plausible
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import cheapest, compared, fitness, judge, many_small_files
+from gpufeed.model.judge import cheapest, compared, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.plan_cost import plan_cost
@@ -78,6 +78,7 @@ def recommend(
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
         cost=plan_cost(fit[reads], fit[placements["checkpoints"].option], job),
+        least_saving=least_saving(job),
         copy_once=copy,
         warnings=(
             *first,

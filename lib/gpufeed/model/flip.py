@@ -16,6 +16,7 @@ from gpufeed.model.judge import NOT_AGAINST, beats
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import FlipPoint, OptionAnswer, Reason, Recommendation
+from gpufeed.model.retention import kept_checkpoints
 from gpufeed.model.workload import Workload
 
 #: How far each trait is followed, as a factor of its value now, and how many steps that takes per factor of ten.
@@ -295,12 +296,20 @@ def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommen
 
 
 def _why_worth(old: str, new: str, after: Recommendation) -> Reason:
-    """Which is worth more; the rule's option also wins where the other is no longer cheaper in the worst case."""
+    """Which is worth more.
+
+    The rule's option also wins where the other is no longer cheaper in the worst case, or saves too little to be one.
+    """
     mine, theirs = after.option(new), after.option(old)
     if mine.cost.beyond_base is None or theirs.cost.beyond_base is None:
         return Reason("flip-fed", {"option": new, "fed": mine.fed, "other": old, "other_fed": theirs.fed})
     costs = {"option": new, "cost": mine.cost.beyond_base, "other": old, "other_cost": theirs.cost.beyond_base}
-    return Reason("flip-cost" if beats(mine, theirs) else "flip-no-doubt-left", costs)
+    if beats(mine, theirs, after.least_saving):
+        return Reason("flip-cost", costs)
+    if beats(theirs, mine):
+        too_little = {"amount": after.least_saving, "currency": after.currency}
+        return Reason("flip-saves-too-little", costs | too_little)
+    return Reason("flip-no-doubt-left", costs)
 
 
 # ---- what is varied --------------------------------------------------------------------------------------------------
@@ -315,7 +324,7 @@ def traits(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) ->
         now = default if stated is None else float(stated)
         if now is None and name != "restore_target":
             continue
-        low, high = _bounds(name, now, workload, facts)
+        low, high = _bounds(name, now, plan, facts)
         found.append(Trait(name, now, low, high, stated is not None))
     return found
 
@@ -340,6 +349,8 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "prefixes": float(demand.prefixes),
         "checkpoint_interval": demand.checkpoint_interval,
         "checkpoint_bytes": demand.checkpoint_bytes and demand.checkpoint_bytes.value,
+        "checkpoint_writers": demand.checkpoint_bytes and float(demand.checkpoint_writers),
+        "checkpoints_kept": demand.checkpoint_bytes and kept_checkpoints(workload, facts).value,
         "restore_target": None,
         "stall_tolerance": stall_tolerance(workload, facts).value,
         "working_set_bytes": None,
@@ -364,9 +375,9 @@ def _model_values(plan: Recommendation, facts: Facts) -> dict[str, float | None]
     return values
 
 
-def _bounds(name: str, now: float | None, workload: Workload, facts: Facts) -> tuple[float, float]:
+def _bounds(name: str, now: float | None, plan: Recommendation, facts: Facts) -> tuple[float, float]:
     """SPAN on either side, as far as the field and the other fields allow."""
-    allowed = entered.NUMBERS[name]
+    workload, allowed = plan.workload, entered.NUMBERS[name]
     least, most = allowed.least, allowed.most
     if now is None:
         return 1.0, LONGEST_RESTORE
@@ -375,6 +386,8 @@ def _bounds(name: str, now: float | None, workload: Workload, facts: Facts) -> t
         high = max(high, MOST_INSTANCES)
     if name == "accelerators_per_instance" and workload.instance_type is not None:
         most = facts.instances[workload.instance_type].known("accelerators").value
+    if name == "checkpoint_writers":
+        most = float(plan.demand.accelerators)  # no more ranks can save than there are
     if name == "active_parameters":
         most = workload.model_parameters or now
     if name == "model_parameters" and workload.active_parameters is not None:

@@ -159,7 +159,7 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str
     best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict != "ruled-out" and not against(other) and beats(other, best, _least_saving(job)):
+        if other.verdict != "ruled-out" and not against(other) and beats(other, best, least_saving(job)):
             best = other
     return best.option
 
@@ -194,7 +194,7 @@ def against(answer: OptionAnswer) -> int:
     return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
 
 
-def _least_saving(job: Job) -> float:
+def least_saving(job: Job) -> float:
     """What a choice has to save to be one: a share of what the GPUs of the run cost; anything where that is unknown."""
     each_hour = job.run.gpu_hour_price
     share = job.facts.model.known("least_saving").value

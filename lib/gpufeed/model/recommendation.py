@@ -223,6 +223,7 @@ class Recommendation:
     fed: Quantity | None  # of the recommended option for training reads
     gpu_hour_price: Quantity | None  # of the whole cluster
     cost: Cost  # of the whole plan: reads and, where :attr:`bills_checkpoints`, checkpoints
+    least_saving: float = 0.0  # what another option has to save on the run to take the place of the rule's
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it
     warnings: tuple[Caveat, ...] = ()
 
