@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpufeed.facts import load
-from gpufeed.model.demand import demand
+from gpufeed.model.advise import recommend
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.small_files import SmallFiles, shard_plan, small_files
+from gpufeed.model.small_files import OptionVerdict, SmallFiles, shard_plan, small_files
 from gpufeed.model.workload import Workload
 
 
@@ -58,15 +58,15 @@ def test_large_shards_are_no_problem() -> None:
 def test_with_a_workload_a_problem_is_gpus_that_are_not_fed_by_requests() -> None:
     profile = prefix(20_000, 30_000)
     traits = {"task": "pretraining", "instances": 1, "instance_type": "p5.48xlarge", "preset": "image-classification"}
-    hungry = demand(Workload.from_mapping(traits, load()), load(), profile)
-    found = small_files(profile, load(), concurrency=1, region="us-east-1", demand=hungry)
+    hungry = recommend(Workload.from_mapping(traits, load()), load(), profile=profile)
+    found = small_files(profile, load(), concurrency=1, region="us-east-1", plan=hungry)
     assert found is not None
     assert found.headline.problem and found.headline.reason == "requests-bind"
     # 8 GPUs × 8 workers; 64 / 30.33 ms = 2,110 of the 14,286 images/s asked for
     assert found.concurrency == 64
     modest = traits | {"samples_per_second_per_accelerator": 100}
-    fed = demand(Workload.from_mapping(modest, load()), load(), profile)
-    again = small_files(profile, load(), concurrency=1, region="us-east-1", demand=fed)
+    fed = recommend(Workload.from_mapping(modest, load()), load(), profile=profile)
+    again = small_files(profile, load(), concurrency=1, region="us-east-1", plan=fed)
     assert again is not None and not again.headline.problem and again.headline.reason == "fed"
 
 
@@ -112,3 +112,42 @@ def test_s3_files_waits_for_s3_where_files_are_above_its_import_threshold() -> N
     # 200,000 GETs, each with a metadata read of 4 KiB at 0.03 USD per GiB
     cost = by_option["s3-files"].request_cost
     assert cost is not None and cost.value == pytest.approx(200 * 0.0004 + 200_000 * 4096 / 2**30 * 0.03)
+
+
+def with_way(profile: PrefixProfile, **way: str) -> dict[str, OptionVerdict]:
+    traits = {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "preset": "image-classification",
+              "region": "us-east-1", "prefixes": 1000, "samples_per_second_per_accelerator": 1000}  # fmt: skip
+    plan = recommend(Workload.from_mapping(traits | way, load()), load(), profile=profile)
+    found = small_files(profile, load(), concurrency=1, region="us-east-1", plan=plan)
+    assert found is not None
+    return {verdict.option: verdict for verdict in found.per_option}
+
+
+def test_a_stated_nat_gateway_bounds_an_epoch_and_is_paid_for() -> None:
+    # 200,000 × 3 MB = 600 GB; 4,096 in flight of 63.3 ms each would read 194 GB/s, one gateway passes 12.5 GB/s.
+    profile = prefix(200_000, 3_000_000)
+    plain, nat = with_way(profile), with_way(profile, network_path="nat")
+    assert plain["s3-standard"].limited_by == "request-latency"
+    assert nat["s3-standard"].limited_by == "nat-bandwidth"
+    assert (nat["s3-standard"].problem, nat["s3-standard"].reason) == (False, "bytes-bind")
+    seconds = nat["s3-standard"].epoch_seconds
+    assert seconds is not None and seconds.value == pytest.approx(600e9 / 12.5e9)
+    cost = nat["s3-standard"].request_cost
+    # 200,000 GETs at 0.0004 per 1,000, and 558.8 GiB at 0.045
+    assert cost is not None and cost.value == pytest.approx(200 * 0.0004 + 600e9 / 2**30 * 0.045)
+    # A file system is filled inside AWS, and read in the VPC.
+    assert nat["fsx-for-lustre"].request_cost == plain["fsx-for-lustre"].request_cost
+
+
+def test_one_kms_call_per_object_has_a_quota_and_a_price_of_its_own() -> None:
+    profile = prefix(200_000, 300_000)
+    plain, kms = with_way(profile), with_way(profile, encryption="sse-kms")
+    # us-east-1 allows 100,000 calls/s; 4,096 reads of 33.3 ms ask for 122,880.
+    assert (plain["s3-standard"].limited_by, kms["s3-standard"].limited_by) == ("request-latency", "kms-requests")
+    assert kms["s3-standard"].reason == "requests-bind"
+    seconds, cost = kms["s3-standard"].epoch_seconds, kms["s3-standard"].request_cost
+    assert seconds is not None and seconds.value == pytest.approx(200_000 / 100_000)
+    # 200,000 GETs at 0.0004 and as many calls at 0.003 per 1,000
+    assert cost is not None and cost.value == pytest.approx(200 * (0.0004 + 0.003))
+    # A directory bucket always uses a bucket key.
+    assert kms["s3-express-one-zone"] == plain["s3-express-one-zone"]

@@ -50,7 +50,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     request_bytes = asked.request_bytes or part
     if asked.object_bytes is None:
         warnings.append(Caveat("no-object-size", {"bytes": part.value}))
-    s3_network, file_network, efa_network = _network(workload, facts)
+    s3_network, file_network, efa_network = network_of(workload, facts)
     if s3_network is None:
         warnings.append(Caveat("network-unknown"))
     load = Load(
@@ -94,7 +94,7 @@ def _parts_at_once(asked: Demand, facts: Facts) -> float:
     return min(most, math.ceil(each / facts.model.known("part_bytes").value))
 
 
-def _network(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
+def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:
     """bytes/s of one node towards S3, towards a file system, and over EFA towards FSx for Lustre; None: not known."""
     if workload.instance_type is None:
         return None, None, None

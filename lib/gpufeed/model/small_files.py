@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas, fsx
 from gpufeed.model.cost import requests_price
+from gpufeed.model.job import network_of
+from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Demand, Supply
+from gpufeed.model.recommendation import Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS
 from gpufeed.model.supply import Load, served_by, small_threshold, supply
 
@@ -62,20 +65,19 @@ def small_files(
     *,
     concurrency: float,
     region: str,
-    nodes: int = 1,
-    demand: Demand | None = None,
-    network: Quantity | None = None,
+    plan: Recommendation | None = None,
 ) -> SmallFiles | None:
     """The small-file verdict; None when nothing of a known size lies under the prefix.
 
-    ``concurrency`` is the number of reads under way at once, all nodes together; with a ``demand`` its own is used.
-    With a demand, a problem exists where requests, not bytes, bind and the GPUs are not fed.  Without one, where
-    waiting for the first byte is most of an epoch and costs it more than a stated time.
+    ``concurrency`` is the number of reads under way at once, all nodes together; with a ``plan`` that of its job is
+    used, and so are its network cards, its way to the bucket and the keys of its encryption.  With a plan, a problem
+    exists where requests, not bytes, bind and the GPUs are not fed.  Without one, where waiting for the first byte is
+    most of an epoch and costs it more than a stated time.
     """
     if not profile.mean_bytes:
         return None
-    in_flight = demand.in_flight if demand is not None else concurrency
-    prefix = _Prefix(profile, facts, region, in_flight, nodes, demand, network)
+    in_flight = plan.demand.in_flight if plan is not None else concurrency
+    prefix = _Prefix(profile, facts, region, in_flight, plan)
     verdicts = tuple(_verdict(option, prefix) for option in SYSTEMS)
     below, below_bytes = profile.up_to(small_threshold(S3, facts).value)
     return SmallFiles(
@@ -95,9 +97,11 @@ class _Prefix:
     facts: Facts
     region: str
     in_flight: float
-    nodes: int
-    demand: Demand | None
-    network: Quantity | None  # bytes/s of one node
+    plan: Recommendation | None
+
+    @property
+    def demand(self) -> Demand | None:
+        return None if self.plan is None else self.plan.demand
 
     @property
     def mean(self) -> Quantity:
@@ -123,17 +127,30 @@ class _Prefix:
         )
 
     def load(self) -> Load:
-        mean = self.mean
-        return Load(
-            nodes=self.nodes,
+        mean, plan = self.mean, self.plan
+        alone = Load(
+            nodes=1,
             request_bytes=mean if mean.value <= self.part.value else self.part,
             object_bytes=mean,
             in_flight=self.in_flight,
             writers=self.in_flight,
-            prefixes=self.demand.prefixes if self.demand is not None else 1,
-            s3_network=self.network,
-            file_network=self.network,
+            prefixes=1,
+            s3_network=None,
+            file_network=None,
             efa_network=None,
+        )
+        if plan is None:
+            return alone
+        workload = plan.workload
+        s3_network, file_network, _ = network_of(workload, self.facts)
+        return replace(
+            alone,
+            nodes=workload.instances,
+            prefixes=plan.demand.prefixes,
+            s3_network=s3_network,
+            file_network=file_network,
+            nat=nat_bandwidth(workload, self.facts),
+            kms_requests=kms_requests(workload, self.region, self.facts),
         )
 
 
@@ -187,7 +204,10 @@ def _judged(given: Supply, share: Quantity, prefix: _Prefix) -> tuple[bool, str]
 
 
 def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
-    """Request and retrieval money of one pass over everything; None when not priced."""
+    """Money for the requests of one pass over everything, for what is charged per byte read, and for the way there.
+
+    None when a part of it is not priced.
+    """
     facts, region = prefix.facts, prefix.region
     gib = prefix.profile.bytes / fsx.GIB
     if option == FSX:  # reading is not charged; the file system itself is
@@ -198,6 +218,13 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         price = facts.price(S3_FILES, "read", region)
         return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
     source = EXPRESS if option == EXPRESS else S3
+    parts = [_read_cost(option, source, prefix), *_way_there(source, prefix)]
+    known = [part for part in parts if part is not None]
+    return sum(known[1:], start=known[0]) if len(known) == len(parts) else None
+
+
+def _read_cost(option: str, source: str, prefix: _Prefix) -> Quantity | None:
+    facts, region = prefix.facts, prefix.region
     gets = requests_price(source, "get", Quantity.exact(float(prefix.requests)), region, facts)
     if option == MOUNTPOINT and gets is not None:
         return _with_lookups(gets, prefix)
@@ -207,8 +234,24 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         each = facts.options[S3_FILES].known("minimum_metadata_operation").value
         price, amount = facts.price(S3_FILES, "read", region), prefix.requests * each / fsx.GIB
     else:
-        price, amount = facts.price(EXPRESS, "retrieval", region), gib
+        price, amount = facts.price(EXPRESS, "retrieval", region), prefix.profile.bytes / fsx.GIB
     return None if price is None else gets + price * amount
+
+
+def _way_there(source: str, prefix: _Prefix) -> Iterator[Quantity | None]:
+    """What passes a NAT gateway or leaves another Region, and the calls to KMS; a directory bucket makes next to none.
+
+    File systems are filled inside AWS, once, and have no such part.
+    """
+    if prefix.plan is None:
+        return
+    facts, region, workload = prefix.facts, prefix.region, prefix.plan.workload
+    if workload.network_path == NAT or (workload.network_path == OTHER_REGION and source == S3):
+        price = facts.price("network", workload.network_path, region)
+        yield None if price is None else (price * (prefix.profile.bytes / fsx.GIB)).named("")
+    calls = kms_calls(workload.encryption, facts)
+    if calls is not None and source == S3:
+        yield requests_price("encryption", "kms", calls * float(prefix.requests), region, facts)
 
 
 def _with_lookups(gets: Quantity, prefix: _Prefix) -> Quantity | None:

@@ -118,14 +118,12 @@ class InspectPanel(WorkingPanel):
 
     def _small_files(self, profile: PrefixProfile) -> SmallFiles | None:
         """For the workload of the study where there is one, else at the concurrency entered here."""
-        plan = self.study.recommendation
         return small_files(
             profile,
             self._facts,
             concurrency=self.concurrency.value,
             region=self._region(),
-            nodes=plan.workload.instances if plan else 1,
-            demand=plan.demand if plan else None,
+            plan=self.study.recommendation,
         )
 
     def _cost_sentence(self) -> str:
