@@ -110,7 +110,7 @@ OBJECT_TEXT = """\
 
 Goal: inside low–high in ≥ 85 % of the rows whose inputs suffice, range no wider than 4 ×.
 
-    t = first byte + size / rate of one request,  rate of c requests = c × size / t, at most the network card
+    t = first byte + size / rate of one request,  rate of c requests = c × size / t, at most 87–92 % of the card
 
 | | first byte | rate of one request | source |
 |---|---|---|---|
@@ -124,8 +124,10 @@ through Mountpoint, where a public case measured 130 ms.
 """
 
 OUTSIDE_TEXT = """\
-Outside: {ids}. Both are bound by a network card whose figure was recalled, not
-read, and which the model takes as reached in full; the same benchmark reaches 87 to 92 % of larger cards.
+Outside: {ids}, whose card is sold as *up to* 25 Gbit/s: what a small instance reaches for minutes, not what
+it keeps. Of the other cards this benchmark reaches 87 to 92 %, and the model counts on as much of every card on the way
+to S3 (`card_share` in `data/model.toml`: fitted on the three rows of that benchmark that a card bounds, so that they say
+nothing more about it).
 """
 
 FAILURE_TEXT = """\

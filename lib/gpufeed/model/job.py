@@ -70,7 +70,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     )
     # Restoring, every rank reads, also where one alone has written.
     readers = asked.accelerators * facts.model.known("checkpoint_parts_in_flight").value
-    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers)
+    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers, whole=True)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     hours = _hours(workload, asked, passes, facts, warnings)

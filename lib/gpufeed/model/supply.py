@@ -31,6 +31,7 @@ class Load:
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
+    whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
 
     @property
     def writing_nodes(self) -> int:
@@ -50,11 +51,14 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
     is a warning of the recommendation, not a silent pass.
     """
     limits, request_seconds, write, settings = _OPTIONS[option](load, facts, configuration)
+    over_efa = configuration is not None and configuration.efa
     network = load.file_network if option in (FSX, S3_FILES) else load.s3_network
-    if configuration is not None and configuration.efa:
+    if over_efa:
         network = load.efa_network
     if network is not None:
-        limits["network-card"] = (network * load.nodes).named("bytes/s")
+        nominal = network * load.nodes
+        reached = nominal if load.whole or over_efa else nominal * facts.model.parts["network"].known("card_share")
+        limits["network-card"] = reached.named("bytes/s")
         write = least(write, (network * load.writing_nodes).named("bytes/s"))
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
