@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import configured_at
 
 from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas
 from gpufeed.model.advise import recommend
+from gpufeed.model.epochs import later_epochs
 from gpufeed.model.fsx import GIB, Need, cheapest
+from gpufeed.model.job import job_of
 from gpufeed.model.recommendation import LaterEpochs, Recommendation
+from gpufeed.model.supply import supply
 from gpufeed.model.workload import Workload
 from gpufeed.present import words
 from gpufeed.present.contract import recommendation as as_json
@@ -117,7 +123,8 @@ def test_without_stated_epochs_nothing_is_taken_to_be_read_again() -> None:
 
 
 def test_unknown_memory_is_said_and_not_guessed() -> None:
-    unknown = plan(epochs=10, instance_type="g7.48xlarge", interface="posix")
+    many = {"dataset_bytes": 5e12, "objects": 5_000_000}
+    unknown = plan(epochs=10, instance_type="g7.48xlarge", interface="posix", **many)
     assert unknown.recommended == "fsx-for-lustre"
     assert later(unknown, "fsx-for-lustre").served_by == "fsx-for-lustre"
     assert "host-memory-unknown" in warnings(unknown)
@@ -277,3 +284,36 @@ def test_the_shell_says_the_first_epoch_apart() -> None:
     assert files["first_epoch"]["limited_by_id"] == "client-limit"
     assert files["first_epoch"]["fed"]["value"] == pytest.approx(3 * GIB / 8e9)
     assert document["copy_once"]["option"] == "instance-nvme" and document["copy_once"]["fits"] is True
+
+
+def test_what_the_file_servers_hold_in_memory_is_sent_without_their_disks() -> None:
+    # 200 GB are more than the 80 GB that are free at best on each node.
+    small = {"epochs": 3, "interface": "posix", "host_memory_bytes": 1e11, "dataset_bytes": 2e11, "objects": 200_000}
+    found = plan(**small)
+    answer = found.option("fsx-for-lustre")
+    ordered = answer.supply.configuration
+    # 9.6 GB/s of disks for 8 GB/s; 27.3 GiB of memory per 1,000 GiB are 281 GB
+    assert (ordered["storage_capacity_gib"], ordered["throughput_mb_per_s_per_tib"]) == (9600, 1000)
+    assert later(found, "fsx-for-lustre").served_by == "file-server-memory"
+    assert "in-server-memory" in warnings(found) and "not-in-host-memory" not in warnings(found)
+    larger = plan(**small | {"dataset_bytes": 1e12, "objects": 1_000_000})
+    assert later(larger, "fsx-for-lustre").served_by == "fsx-for-lustre"
+    # With one epoch nothing is read again.
+    assert plan(**small | {"epochs": 1}).option("fsx-for-lustre").later_epochs is None
+
+
+def test_disks_that_are_slower_than_the_gpus_slow_the_first_epoch_only_where_memory_holds_it() -> None:
+    job, _ = job_of(Workload.from_mapping(HUNGRY | {"epochs": 3, "host_memory_bytes": 1e10}, load()), load(), None)
+    # 12,000 GiB at 250 MB/s per TiB: 3 GB/s of disks for 8 GB/s asked; network 7.68 GB/s, at best 15.6; 81.6 GiB.
+    small = configured_at("PERSISTENT_2-SSD-250", 12_000, Need(0.0, efa=True))
+    assert small.memory_bytes is not None and small.memory_bytes.value == pytest.approx(12 * 6.8 * GIB)
+    given = supply("fsx-for-lustre", job.load, load(), small)
+    own = formulas.fed(given.read_bytes_per_s or pytest.fail("not known"), Quantity.exact(8e9))
+    assert own.value == pytest.approx(3 / 8)
+    held = replace(job.passes, bytes=Quantity.exact(8e10, "bytes"))
+    found = later_epochs(given, own, job.demand, held, facts=load(), configuration=small)
+    assert found is not None and found.fed is not None
+    assert (found.served_by, found.fed.value, found.fed.high) == ("file-server-memory", pytest.approx(7.68 / 8), 1.0)
+    too_large = replace(job.passes, bytes=Quantity.exact(1e11, "bytes"))
+    found = later_epochs(given, own, job.demand, too_large, facts=load(), configuration=small)
+    assert found is not None and (found.served_by, found.fed) == ("fsx-for-lustre", own)

@@ -73,7 +73,7 @@ def test_the_share_of_a_card_is_counted_once_for_a_whole_checkpoint_and_never_fo
     # What a save or restore reaches of a nominal rate is in checkpoint_rate_share already.
     whole = supply("s3-standard", replace(LARGE, in_flight=1000, whole=True), load())
     assert whole.limits["network-card"].value == pytest.approx(12.5e9)
-    by_efa = fsx.configure("PERSISTENT_2-SSD-1000", 96_000, "us-east-1", load(), fsx.Need(0.0, efa=True))
+    by_efa = configured_at("PERSISTENT_2-SSD-1000", 96_000, fsx.Need(0.0, efa=True))
     card = Quantity.exact(400e9, "bytes/s")
     given = supply("fsx-for-lustre", replace(LARGE, efa_network=card), load(), by_efa)
     assert given.limits["network-card"].value == pytest.approx(400e9)

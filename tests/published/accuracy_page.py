@@ -126,8 +126,7 @@ through Mountpoint, where a public case measured 130 ms.
 OUTSIDE_TEXT = """\
 Outside: {ids}, whose card is sold as *up to* 25 Gbit/s: what a small instance reaches for minutes, not what
 it keeps. Of the other cards this benchmark reaches 87 to 92 %, and the model counts on as much of every card on the way
-to S3 (`card_share` in `data/model.toml`: fitted on the three rows of that benchmark that a card bounds, so that they say
-nothing more about it).
+to S3 (`card_share` in `data/model.toml`, fitted on the three rows that a card bounds, which say nothing more about it).
 """
 
 FAILURE_TEXT = """\

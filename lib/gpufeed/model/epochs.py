@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, least
+from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model import formulas
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import (
@@ -22,10 +22,11 @@ from gpufeed.model.recommendation import (
     Supply,
 )
 from gpufeed.model.rules import FSX, S3, S3_FILES
-from gpufeed.model.supply import Load, served_by, supply
+from gpufeed.model.supply import DISKS, Load, served_by, supply
 from gpufeed.model.workload import Workload
 
 HOST_MEMORY = "host-memory"
+SERVER_MEMORY = "file-server-memory"
 #: Block size at which AWS states the random reads/s of instance drives [bytes].
 DRIVE_BLOCK = 4096
 
@@ -130,7 +131,13 @@ def _hydrate(load: Load, configuration: Configuration, facts: Facts) -> Quantity
 
 
 def later_epochs(
-    given: Supply, own: Quantity | None, demand: Demand, passes: Passes, facts: Facts
+    given: Supply,
+    own: Quantity | None,
+    demand: Demand,
+    passes: Passes,
+    *,
+    facts: Facts,
+    configuration: Configuration | None = None,
 ) -> LaterEpochs | None:
     """The passes after the first: what is asked of the option again, and how fed the GPUs are; None with one epoch.
 
@@ -145,7 +152,7 @@ def later_epochs(
         return None
     sure, likely, possible = _fits(passes) if facts.options[given.option].get_value("page_cache") else (False,) * 3
     if not possible:
-        return LaterEpochs(own, given.option, Quantity.exact(1.0, "share"))
+        return _from_servers(given, own, demand, passes, configuration)
     assert passes.page_cache is not None  # noqa: S101 - it fits
     again = formulas.share_asked_again(passes.nodes, passes.later)
     basis, sources = passes.page_cache.basis, passes.page_cache.sources
@@ -159,6 +166,31 @@ def later_epochs(
         )
         fed = Quantity(low, value, high, "share", basis, load.sources | sources)
     return LaterEpochs(fed, HOST_MEMORY if likely else given.option, still)
+
+
+def _from_servers(
+    given: Supply, own: Quantity | None, demand: Demand, passes: Passes, configuration: Configuration | None
+) -> LaterEpochs:
+    """Later epochs that ask the option for everything; file servers whose memory holds it all do not ask their disks.
+
+    Equation: fed = least(every other ceiling, network of the file servers) / demand where the data fits in their
+    memory.
+    Assumption: what a memory cannot hold as a whole is never found there, since an epoch reads each byte once.
+    References: fsx-performance, fsx-ssd-storage.
+    """
+    everything = Quantity.exact(1.0, "share")
+    disks, asked = given.limits.get(DISKS), demand.read_bytes_per_s
+    network = None if configuration is None else configuration.network_bytes_per_s
+    memory = None if configuration is None else configuration.memory_bytes
+    if own is None or asked is None or disks is None or network is None or memory is None:
+        return LaterEpochs(own, given.option, everything)
+    sure, likely = passes.bytes.high <= memory.value, passes.bytes.value <= memory.value
+    if not passes.later or given.limited_by == "measured" or passes.bytes.low > memory.value:
+        return LaterEpochs(own, given.option, everything)
+    sent = least(*(limit for name, limit in given.limits.items() if name != DISKS), most(disks, network))
+    fed = formulas.fed(sent, asked)
+    mixed = fed._replace(low=fed.low if sure else own.low, value=fed.value if likely else own.value)
+    return LaterEpochs(mixed, SERVER_MEMORY if likely else given.option, everything)
 
 
 def _fits(passes: Passes) -> tuple[bool, bool, bool]:
@@ -176,11 +208,11 @@ def shares_to_size_for(passes: Passes) -> tuple[float, ...]:
 
 
 def fed_over_run(own: Quantity | None, later: LaterEpochs | None, passes: Passes) -> Quantity | None:
-    """How fed the GPUs are over all epochs: E / (1/first + (E − 1)/later), where caches change anything.
+    """How fed the GPUs are over all epochs: E / (1/first + (E − 1)/later), where a memory changes anything.
 
     The first epoch counts as the option itself gives it: what must be brought in is to be brought in before.
     """
-    if own is None or later is None or later.fed is None or later.asked_again.low >= 1.0 or passes.epochs is None:
+    if own is None or later is None or later.fed is None or later.fed is own or passes.epochs is None:
         return own
     epochs = passes.epochs
 
@@ -248,6 +280,9 @@ def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Cave
         return
     if passes.page_cache is None:
         yield Caveat("host-memory-unknown")
+    if later.served_by == SERVER_MEMORY:
+        yield Caveat("in-server-memory", {"bytes": passes.bytes})
+    if passes.page_cache is None or later.served_by == SERVER_MEMORY:
         return
     found = {"bytes": passes.bytes, "cache": passes.page_cache}
     if later.asked_again.low >= 1.0:

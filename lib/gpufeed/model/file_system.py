@@ -75,6 +75,7 @@ def need_of(job: Job, share: float = 1.0) -> Need:
         clients=load.nodes,
         writing_clients=load.writing_nodes,
         efa=load.efa_network is not None,
+        read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
 
@@ -34,6 +34,7 @@ class Need:
     clients: int = 0  # instances that read; 0: not known
     writing_clients: int = 0  # instances that save; 0: not known
     efa: bool = False  # the clients can use it
+    read_again_bytes: float | None = None  # read in each of several epochs; None: nothing is
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     unknown: frozenset[str] = frozenset()
 
@@ -64,6 +65,8 @@ class Configuration:
     read_bytes_per_s: Quantity
     write_bytes_per_s: Quantity
     opens_per_s: Quantity
+    network_bytes_per_s: Quantity | None  # what the file servers send from their memory; None: not published
+    memory_bytes: Quantity | None  # of all file servers, for what was read and written
     first_byte_latency: Quantity
     ordered_iops: float  # metadata IOPS on top of what comes with the capacity
     efa: bool
@@ -309,6 +312,28 @@ def disk_rate(section: Section, capacity_gib: float, direction: str) -> Quantity
     return throughput(capacity_gib, Quantity(baseline.low, baseline.value, burst.high, "", baseline.basis, sources))
 
 
+def network_rate(section: Section, capacity_gib: float, region: str) -> Quantity | None:
+    """bytes/s that the file servers send, which is what is read from their memory; None where it is not published.
+
+    The middle is the network's baseline; the high end its burst, which lasts as long as saved credits do.
+    References: fsx-ssd-storage, fsx-china.
+    """
+    baseline, burst = section.quantity("network_baseline"), section.quantity("network_burst")
+    if baseline is None:
+        return None
+    if region.startswith("cn-"):
+        burst = section.quantity("network_burst_china") or burst
+    high = baseline if burst is None else most(baseline, burst)
+    sources = baseline.sources | high.sources
+    return throughput(capacity_gib, Quantity(baseline.low, baseline.value, high.high, "", baseline.basis, sources))
+
+
+def _memory(section: Section, capacity_gib: float) -> Quantity | None:
+    """bytes of memory of all file servers: GiB per TiB × GiB / 1000.  References: fsx-ssd-storage."""
+    per_tib = section.quantity("memory")
+    return None if per_tib is None else (per_tib * (capacity_gib / GIB_PER_BILLED_TIB * GIB)).named("bytes")
+
+
 # ---- metadata --------------------------------------------------------------------------------------------------------
 
 #: (from this capacity in GiB, metadata IOPS), ascending.
@@ -391,6 +416,8 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         read_bytes_per_s=disk_rate(section, order.capacity_gib, "read"),
         write_bytes_per_s=disk_rate(section, order.capacity_gib, "write"),
         opens_per_s=_opens_per_s(order, facts),
+        network_bytes_per_s=network_rate(section, order.capacity_gib, region),
+        memory_bytes=_memory(section, order.capacity_gib),
         first_byte_latency=section.known("first_byte_latency"),
         ordered_iops=order.ordered_iops,
         efa=order.efa,
@@ -401,17 +428,35 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         asked_gib=asked,
         size_set_by=set_by,
         lacks=lacking(order, need, facts),
-        notes=tuple(_notes(order, asked, set_by, section, facts)),
+        notes=tuple(_notes(order, asked, set_by, need=need, section=section, facts=facts)),
     )
 
 
-def _notes(order: Order, asked: Mapping[str, float], set_by: str, section: Section, facts: Facts) -> Iterator[Reason]:
+def _notes(
+    order: Order, asked: Mapping[str, float], set_by: str, *, need: Need, section: Section, facts: Facts
+) -> Iterator[Reason]:
     quota = facts.options[FSX].quantity("quota_capacity")
     if quota is not None and order.capacity_gib > quota.value / GIB:
         yield Reason("above-quota", {"capacity": order.capacity_gib, "quota": quota.value / GIB}, "fsx-quotas")
     for_rates = _accepted(section, max(gib for part, gib in asked.items() if part != "data"), efa=order.efa)
     if set_by == "data" and for_rates < order.capacity_gib:
         yield Reason("fsx-smaller-by-release", {"gib": for_rates}, "fsx-data-repositories")
+    if set_by == "read" and (gib := _gib_from_memory(order, asked, need, section)) < order.capacity_gib:
+        yield Reason("fsx-smaller-from-memory", {"bytes": need.read_again_bytes, "gib": gib}, "fsx-performance")
+
+
+def _gib_from_memory(order: Order, asked: Mapping[str, float], need: Need, section: Section) -> float:
+    """GiB whose file servers hold in memory what is read again, and send it fast enough without their disks.
+
+    Nothing is sized by it: the first epoch reads from the disks, and AWS does not say what else that memory holds.
+    """
+    memory, network = section.quantity("memory"), section.quantity("network_baseline")
+    if need.read_again_bytes is None or memory is None or network is None:
+        return math.inf
+    holds = need.read_again_bytes / GIB / memory.value * GIB_PER_BILLED_TIB
+    sends = _capacity_at(need.read_bytes_per_s, network)
+    others = (gib for part, gib in asked.items() if part != "read")
+    return _accepted(section, max(holds, sends, *others), efa=order.efa)
 
 
 def _size_set_by(order: Order, asked: Mapping[str, float], section: Section) -> str:

@@ -44,7 +44,7 @@ def _judged(
     own = None
     if given.read_bytes_per_s is not None and job.demand.read_bytes_per_s is not None:
         own = formulas.fed(given.read_bytes_per_s, job.demand.read_bytes_per_s)
-    later = epochs.later_epochs(given, own, job.demand, job.passes, job.facts)
+    later = epochs.later_epochs(given, own, job.demand, job.passes, facts=job.facts, configuration=configuration)
     fed = epochs.fed_over_run(own, later, job.passes)
     # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES

@@ -65,6 +65,8 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
 
 
+#: The ceiling that the disks of a file system set.
+DISKS = "file-system-throughput"
 #: Ceilings that one request's time sets.
 _BY_TIME = ("request-latency", "mount-threads")
 
@@ -207,20 +209,27 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     )
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
-        "file-system-throughput": configuration.read_bytes_per_s,
-        "client-limit": (
-            facts.options[FSX].known("per_client_read_efa" if configuration.efa else "per_client_read") * load.nodes
-        ).named("bytes/s"),
+        DISKS: configuration.read_bytes_per_s,
+        "client-limit": (_per_client(configuration, facts) * load.nodes).named("bytes/s"),
     }
     if load.opens_an_object:
         limits["metadata-operations"] = _at_rate(configuration.opens_per_s, load)
     # What one client reaches holds in either direction.
-    each = facts.options[FSX].known("per_client_read_efa" if configuration.efa else "per_client_read")
+    each = _per_client(configuration, facts)
     write = least(configuration.write_bytes_per_s, (each * load.writing_nodes).named("bytes/s"))
     if configuration.servers is not None and not configuration.efa:
         limits["server-connections"] = server_connections(configuration.servers, load.nodes, facts)
         write = least(write, server_connections(configuration.servers, load.writing_nodes, facts))
     return limits, seconds, _by_streams(FSX, write, load, facts), configuration.settings
+
+
+def _per_client(configuration: Configuration, facts: Facts) -> Quantity:
+    """bytes/s of one client; over EFA the high end is with GPUDirect Storage, which a loader has to be written for."""
+    chosen = facts.options[FSX]
+    if not configuration.efa:
+        return chosen.known("per_client_read")
+    plain, direct = chosen.known("per_client_read_efa"), chosen.known("per_client_read_efa_gds")
+    return plain._replace(high=direct.high, sources=plain.sources | direct.sources)
 
 
 def _by_streams(option: str, write: Quantity, load: Load, facts: Facts) -> Quantity:
