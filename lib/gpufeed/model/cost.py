@@ -35,6 +35,7 @@ class Run:
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
     discount: float = 0.0  # share off every price but that of instances
+    jobs: int = 1  # that share the data set, its copies and the file system
 
     def read_less(self, share: Quantity) -> Run:
         """The same run where only this share of its reads reaches the storage."""
@@ -62,6 +63,8 @@ class Bill:
 
     def priced(self, line_id: str, part: str, item: str, used: Quantity | None, price: Quantity | None) -> CostLine:
         unit, size = BILLED[item]
+        if used is not None and self.run.jobs > 1 and line_id in _SHARED:
+            used = used / self.run.jobs
         if price is not None and self.run.discount:
             price = (price * (1.0 - self.run.discount)).named(price.unit)
         quantity = None if used is None else (used / size).named(unit)
@@ -84,6 +87,10 @@ def bill_of(run: Run, facts: Facts) -> Bill:
     return Bill(run, facts, run.hours / facts.model.known("hours_per_month").value)
 
 
+#: Lines that equal jobs on one storage share: of each, one job bears its part.
+_SHARED = frozenset(
+    {"base-storage", "own-storage", "metadata-iops", "copy-gets", "copy-puts", "copy-upload", "file-imports"}
+)
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
 BILLED: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("storage",), ("GiB-month", GIB)),
@@ -319,7 +326,8 @@ def _read_from_s3(bill: Bill, option: str) -> tuple[Quantity | None, Quantity | 
     run = bill.run
     if option == S3 or (option == S3_FILES and not _imported(bill)):
         return run.read_bytes, run.read_bytes, run.requests
-    return run.read_bytes if option == EXPRESS else _NOTHING, run.dataset_bytes, _transfers(bill)
+    filled, requests = run.dataset_bytes / run.jobs, _transfers(bill) / run.jobs
+    return run.read_bytes if option == EXPRESS else _NOTHING, filled, requests
 
 
 _OPTIONS = {S3: _s3, EXPRESS: _express, FSX: _fsx, S3_FILES: _s3_files}

@@ -14,7 +14,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Caveat, Demand
+from gpufeed.model.recommendation import AllJobs, Caveat, Demand
 from gpufeed.model.workload import Workload
 
 #: The preset a task stands for when none is named.
@@ -107,9 +107,19 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
         checkpoint_mode=mode,
         checkpoint_interval=interval,
         checkpoint_writers=_writers(workload, accelerators),
+        jobs=workload.jobs or 1,
+        all_jobs=_all_jobs(workload, read, requests, write, restore),
         intermediates=notes.intermediates,
         warnings=tuple(notes.warnings),
     )
+
+
+def _all_jobs(workload: Workload, *of_one: Quantity | None) -> AllJobs | None:
+    """All jobs together: each rate × jobs."""
+    jobs = workload.jobs or 1
+    if jobs == 1:
+        return None
+    return AllJobs(*(None if rate is None else (rate * jobs).named(rate.unit) for rate in of_one))
 
 
 def _stated_or(stated: float | None, default: Quantity) -> Quantity:

@@ -45,6 +45,7 @@ class Passes:
     memory: Quantity | None  # of one node
     page_cache: Quantity | None  # of that memory
     drives: Quantity | None  # NVMe of one node
+    jobs: int  # that read the same
     drive_reads: Quantity | None  # random reads/s of one node's drives
 
     @property
@@ -66,7 +67,16 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
     cache = None if memory is None else (memory * facts.model.known("page_cache_share")).named("bytes")
     working_set = workload.working_set_bytes
     read = dataset if working_set is None else Quantity.exact(working_set, "bytes")
-    return Passes(read, workload.epochs, workload.instances, memory, cache, drives, reads)
+    return Passes(
+        bytes=read,
+        epochs=workload.epochs,
+        nodes=workload.instances,
+        memory=memory,
+        page_cache=cache,
+        drives=drives,
+        jobs=workload.jobs or 1,
+        drive_reads=reads,
+    )
 
 
 def first_epoch(
@@ -187,7 +197,10 @@ def _from_servers(
     sure, likely = passes.bytes.high <= memory.value, passes.bytes.value <= memory.value
     if not passes.later or given.limited_by == "measured" or passes.bytes.low > memory.value:
         return LaterEpochs(own, given.option, everything)
-    sent = least(*(limit for name, limit in given.limits.items() if name != DISKS), most(disks, network))
+    sent = least(
+        *(limit for name, limit in given.limits.items() if name != DISKS),
+        most(disks, (network / passes.jobs).named("bytes/s")),
+    )
     fed = formulas.fed(sent, asked)
     mixed = fed._replace(low=fed.low if sure else own.low, value=fed.value if likely else own.value)
     return LaterEpochs(mixed, SERVER_MEMORY if likely else given.option, everything)

@@ -60,20 +60,21 @@ def need_of(job: Job, share: float = 1.0) -> Need:
 
     It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
     data.  ``share`` is that of the training reads which reach it: the memory of the instances may serve the others.
+    Several jobs are sized for all of them at once: reading, saving, or restoring.
     """
-    asked, load, facts = job.demand, job.load, job.facts
-    read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s))
-    write = _save_rate(job)
+    asked, load, facts, jobs = job.demand, job.load, job.facts, job.load.jobs
+    read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s)) * jobs
+    write = _save_rate(job) * jobs
     opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
     demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
     return Need(
-        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job),
+        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job) * jobs,
         read_bytes_per_s=read,
         write_bytes_per_s=write,
-        opens_per_s=_value(opens) * share,
-        clients=load.nodes,
-        writing_clients=load.writing_nodes,
+        opens_per_s=_value(opens) * share * jobs,
+        clients=load.nodes * jobs,
+        writing_clients=load.writing_nodes * jobs,
         efa=load.efa_network is not None,
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,

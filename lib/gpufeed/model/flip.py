@@ -336,6 +336,7 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
     samples, read = demand.samples_per_s, demand.read_bytes_per_s
     values: dict[str, float | None] = {
         "instances": float(workload.instances),
+        "jobs": float(demand.jobs),
         "accelerators_per_instance": demand.accelerators / workload.instances,
         "run_hours": job.run.hours,
         "gpu_hour_price": plan.gpu_hour_price and plan.gpu_hour_price.value / workload.instances,

@@ -61,6 +61,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         writers=asked.checkpoint_writers * _parts_at_once(asked, facts),
         writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
+        jobs=asked.jobs,
         s3_network=s3_network,
         file_network=file_network,
         efa_network=efa_network,
@@ -80,6 +81,10 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))
+    if asked.all_jobs is not None:
+        together = asked.all_jobs
+        said = {"jobs": asked.jobs, "rate": together.read_bytes_per_s, "requests": together.read_requests_per_s}
+        warnings.append(Caveat("jobs-at-once", said))
     if run.discount:
         warnings.append(Caveat("own-discount", {"share": run.discount}))
     return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
@@ -165,6 +170,7 @@ def _run(
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
         discount=workload.storage_discount or 0.0,
+        jobs=asked.jobs,
     )
 
 

@@ -76,10 +76,11 @@ def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -
     """A deciding measurement replaces the model's rate; any other on the same option replaces the request time."""
     if measurement is None or given.read_bytes_per_s is None:
         return given
-    used_as = measurement.used_as(given.option, job.load.object_bytes.value, job.load.nodes)
+    used_as = measurement.used_as(given.option, job.load.object_bytes.value, job.load.nodes * job.load.jobs)
     rate = measurement.read_bytes_per_s
     if used_as == "decision" and rate is not None:
-        return replace(given, read_bytes_per_s=Quantity.exact(rate, "bytes/s", "measured"), limited_by="measured")
+        measured = job.load.share_of(Quantity.exact(rate, "bytes/s", "measured"))
+        return replace(given, read_bytes_per_s=measured, limited_by="measured")
     if used_as == "calibration" and (alone := measurement.least_queued) is not None:
         return calibrated(given, job.load, *alone, job.facts)
     return given

@@ -19,8 +19,9 @@ def reasons(option: str, job: Job) -> Iterator[Reason]:
     if job.run.objects > objects.value:
         said = {"objects": job.run.objects, "most": objects.value}
         yield Reason("s3-files-many-objects", said, "s3-files-performance")
-    if job.workload.instances > clients.value:
-        said = {"clients": job.workload.instances, "most": clients.value}
+    mounted = job.load.nodes * job.load.jobs
+    if mounted > clients.value:
+        said = {"clients": mounted, "most": clients.value}
         yield Reason("s3-files-connections", said, "s3-files-quotas")
 
 

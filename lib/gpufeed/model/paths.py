@@ -49,8 +49,11 @@ def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | Non
     S3's partitions cannot be seen and grow slowly, so the forecast is against the published rate per prefix.
     Equation: factor = GET/s asked / (prefixes × GET/s per prefix).  References: s3-performance.
     """
-    asked, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
-    if asked is None or asked.value <= each.value * load.prefixes:
+    of_one, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
+    if of_one is None:
+        return None
+    asked = (of_one * load.jobs).named("requests/s")
+    if asked.value <= each.value * load.prefixes:
         return None
     allowed = (each * load.prefixes).named("requests/s")
     found = {
@@ -89,7 +92,7 @@ def _efa_connections(given: Supply, workload: Workload, facts: Facts) -> float |
     if not given.configuration.get("efa") or workload.instance_type is None:
         return None
     each = facts.instances[workload.instance_type].quantity("efa_interfaces")
-    return None if each is None else each.value * workload.instances
+    return None if each is None else each.value * workload.instances * (workload.jobs or 1)
 
 
 def caveats(
@@ -115,10 +118,11 @@ def _on_s3(load: Load, demand: Demand, given: Supply, facts: Facts) -> Iterator[
     if over is not None:
         yield Caveat(over.id, over.parameters)
     elif given.request_seconds is not None:
-        burst = (load.in_flight / given.request_seconds.middle()).named("requests/s")
+        at_once = load.in_flight * load.jobs
+        burst = (at_once / given.request_seconds.middle()).named("requests/s")
         allowed = facts.options[S3].known("read_requests_per_prefix") * load.prefixes
         if burst.value > allowed.value:
-            found = {"in_flight": load.in_flight, "requests": burst, "allowed": allowed.named("requests/s")}
+            found = {"in_flight": at_once, "requests": burst, "allowed": allowed.named("requests/s")}
             yield Caveat("start-burst", found)
 
 

@@ -31,7 +31,7 @@ def used_as(measurement: Measurement | None, reads: str, job: Job) -> str | None
     if measurement is None or measurement.read_bytes_per_s is None:
         return None
     taken_on = measurement.option or reads
-    return measurement.used_as(taken_on, job.load.object_bytes.value, job.load.nodes)
+    return measurement.used_as(taken_on, job.load.object_bytes.value, job.load.nodes * job.load.jobs)
 
 
 def training_reads(

@@ -33,8 +33,18 @@ class Caveat:
 
 
 @dataclass(frozen=True, slots=True)
+class AllJobs:
+    """What several equal jobs ask of one storage together, when all read, save or restore at once."""
+
+    read_bytes_per_s: Quantity | None
+    read_requests_per_s: Quantity | None
+    checkpoint_write_bytes_per_s: Quantity | None
+    restore_bytes_per_s: Quantity | None
+
+
+@dataclass(frozen=True, slots=True)
 class Demand:
-    """What the job asks of its storage at full GPU speed (AU = 1).  None is "not known", never 0."""
+    """What one job asks of its storage at full GPU speed (AU = 1).  None is "not known", never 0."""
 
     accelerators: int
     samples_per_s: Quantity | None
@@ -52,6 +62,8 @@ class Demand:
     checkpoint_mode: str  # "sync" | "async"
     checkpoint_interval: float  # seconds
     checkpoint_writers: int  # ranks that write: all of a sharded save, one of adapters
+    jobs: int = 1  # like this one, on the same storage
+    all_jobs: AllJobs | None = None  # None: there is one
     intermediates: Mapping[str, Quantity] = field(default_factory=dict)  # by name: what the figures above are made of
     warnings: tuple[Caveat, ...] = ()
 

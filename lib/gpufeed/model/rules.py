@@ -90,8 +90,9 @@ def traits_of(
     interface = workload.interface or "any"
     return Traits(
         task=workload.task,
-        instances=workload.instances,
-        accelerators=accelerators,
+        # A cluster is all that reads from the storage.
+        instances=workload.instances * (workload.jobs or 1),
+        accelerators=accelerators * (workload.jobs or 1),
         streaming=workload.reads != "random",
         frequent=frequent,
         fast_restore=fast_restore,

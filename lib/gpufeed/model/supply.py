@@ -31,12 +31,17 @@ class Load:
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
+    jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
 
     @property
     def writing_nodes(self) -> int:
         """Nodes whose network cards carry a save: ranks that save are taken to be spread over the nodes."""
         return self.nodes if self.writing_ranks is None else min(self.nodes, self.writing_ranks)
+
+    def share_of(self, everything: Quantity) -> Quantity:
+        """What one job has of it while all of them use it at once."""
+        return everything if self.jobs == 1 else (everything / self.jobs).named(everything.unit)
 
     @property
     def opens_an_object(self) -> bool:
@@ -46,6 +51,9 @@ class Load:
 
 def supply(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Supply:
     """The least of all ceilings of one option for this load.
+
+    Where several jobs use it at once, each has an equal share of what they share (requests, disks, a NAT gateway, calls
+    to KMS), and its own connections, clients and network cards to itself.
 
     ``limits`` names every ceiling that could be computed, in bytes/s; a network card that is not known is left out and
     is a warning of the recommendation, not a silent pass.
@@ -134,17 +142,19 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
     seconds = _request_time(option, load, facts)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
-        "request-limit": _at_rate(requests_per_s, load),
+        "request-limit": _at_rate(load.share_of(requests_per_s), load),
     }
     part = facts.model.known("part_bytes")
-    write = least(facts.options[option].known("per_request_write") * load.writers, writes_per_s * part)
+    own = facts.options[option].known("per_request_write") * load.writers
+    write = least(own, load.share_of(writes_per_s) * part)
     if load.nat is not None:
-        limits["nat-bandwidth"] = load.nat
-        write = least(write, load.nat)
+        limits["nat-bandwidth"] = nat = load.share_of(load.nat)
+        write = least(write, nat)
     # A directory bucket always uses a bucket key, so KMS is asked next to nothing.
     if load.kms_requests is not None and option != EXPRESS:
-        limits["kms-requests"] = _at_rate(load.kms_requests, load)
-        write = least(write, load.kms_requests * part)
+        calls = load.share_of(load.kms_requests)
+        limits["kms-requests"] = _at_rate(calls, load)
+        write = least(write, calls * part)
     return limits, seconds, write.named("bytes/s"), {}
 
 
@@ -193,12 +203,13 @@ def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "client-limit": (chosen.known("per_client_read") * load.nodes).named("bytes/s"),
-        "read-operations": _at_rate(chosen.known("read_iops"), load),
+        "read-operations": _at_rate(load.share_of(chosen.known("read_iops")), load),
     }
     if source == S3:
         from_bucket, *_others = _s3(load, facts, None)
         limits |= {name: limit for name, limit in from_bucket.items() if name != "request-latency"}
-    return limits, seconds, _by_streams(S3_FILES, chosen.known("aggregate_write").named("bytes/s"), load, facts), {}
+    write = load.share_of(chosen.known("aggregate_write")).named("bytes/s")
+    return limits, seconds, _by_streams(S3_FILES, write, load, facts), {}
 
 
 def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceilings:
@@ -209,14 +220,14 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     )
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
-        DISKS: configuration.read_bytes_per_s,
+        DISKS: load.share_of(configuration.read_bytes_per_s),
         "client-limit": (_per_client(configuration, facts) * load.nodes).named("bytes/s"),
     }
     if load.opens_an_object:
-        limits["metadata-operations"] = _at_rate(configuration.opens_per_s, load)
+        limits["metadata-operations"] = _at_rate(load.share_of(configuration.opens_per_s), load)
     # What one client reaches holds in either direction.
     each = _per_client(configuration, facts)
-    write = least(configuration.write_bytes_per_s, (each * load.writing_nodes).named("bytes/s"))
+    write = least(load.share_of(configuration.write_bytes_per_s), (each * load.writing_nodes).named("bytes/s"))
     if configuration.servers is not None and not configuration.efa:
         limits["server-connections"] = server_connections(configuration.servers, load.nodes, facts)
         write = least(write, server_connections(configuration.servers, load.writing_nodes, facts))

@@ -35,6 +35,7 @@ class Workload:
 
     task: str
     instances: int
+    jobs: int | None = None  # like this one, at once, on the same data and the same storage
     instance_type: str | None = None
     accelerator: str | None = None
     accelerators_per_instance: int | None = None
@@ -233,6 +234,7 @@ _SECONDS = Number(0, 1e8, exclusive=True)
 #: The numeric fields and their bounds.
 NUMBERS: dict[str, Number] = {
     "instances": Number(1, 100_000, whole=True),
+    "jobs": Number(1, 10_000, whole=True),
     "accelerators_per_instance": Number(1, 256, whole=True),
     "model_parameters": Number(0, 1e15, exclusive=True),
     "active_parameters": Number(0, 1e15, exclusive=True),

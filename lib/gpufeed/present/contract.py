@@ -12,6 +12,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Configuration, Need
 from gpufeed.model.recommendation import (
+    AllJobs,
     CheckpointStall,
     CopyOnce,
     Cost,
@@ -207,7 +208,15 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
         "checkpoint_writers": demand.checkpoint_writers,
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
+        "jobs": demand.jobs,
+        "all_jobs": _all_jobs(demand.all_jobs),
     }
+
+
+def _all_jobs(together: AllJobs | None) -> dict[str, Any] | None:
+    if together is None:
+        return None
+    return {name: ranged(getattr(together, name)) for name in together.__slots__}
 
 
 def small_files(found: SmallFiles | None) -> dict[str, Any]:

@@ -73,6 +73,7 @@ MORE = (
     _number("requests_in_flight_per_worker"),
     _number("epochs"),
     _number("prefixes"),
+    _number("jobs"),
     _number("working_set_bytes", UNITS["GB"]),
     _number("host_memory_bytes", UNITS["GB"]),
     _choice("network_path", *model.NETWORK_PATHS),

@@ -1,0 +1,101 @@
+"""Several equal jobs on one storage, worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.advise import recommend
+from gpufeed.model.file_system import sized
+from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present.contract import recommendation as as_json
+
+# 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s.
+PHOTOS = {
+    "task": "pretraining",
+    "instances": 4,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "samples_per_second_per_accelerator": 100,
+    "dataset_bytes": 1e12,
+    "objects": 10_000_000,
+    "workers_per_accelerator": 100,
+    "run_hours": 90,
+    "region": "us-east-1",
+    "checkpoint_bytes": 1e12,
+    "checkpoint_interval": 1800,
+}
+
+
+def plan(**traits: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(PHOTOS | traits, load()), load())
+
+
+def read_rate(answer: OptionAnswer) -> Quantity:
+    assert answer.supply.read_bytes_per_s is not None
+    return answer.supply.read_bytes_per_s
+
+
+def test_jobs_share_the_requests_of_a_prefix_and_not_their_own_connections() -> None:
+    alone, three = plan().option("s3-standard"), plan(jobs=3).option("s3-standard")
+    # 5,500 GET/s of 100 KB for all, a third of them for each: 1,833 of 3,200 GET/s
+    assert (alone.supply.limited_by, three.supply.limited_by) == ("request-limit", "request-limit")
+    assert read_rate(three).value == pytest.approx(5500 / 3 * 100_000)
+    assert alone.fed is not None and alone.fed.value == 1.0
+    assert three.fed is not None and three.fed.value == pytest.approx(5500 / 3 / 3200)
+    assert three.supply.limits["request-latency"] == alone.supply.limits["request-latency"]
+    assert three.supply.limits["network-card"] == alone.supply.limits["network-card"]
+
+
+def test_what_all_jobs_ask_for_is_said_and_measured_against_the_request_limit() -> None:
+    found = plan(jobs=3)
+    told = {warning.id: warning.parameters for warning in found.warnings}
+    assert told["jobs-at-once"]["rate"].value == pytest.approx(3 * 320e6)
+    # 9,600 GET/s are 1.75 times what one prefix gives.
+    over = next(r for r in found.option("s3-standard").reasons if r.id == "over-request-limit").parameters
+    assert over["requests"].value == pytest.approx(9600)
+    assert over["prefixes"] == 2
+    document = as_json(found, load(), [], {})["demand"]
+    assert (document["jobs"], document["read_requests_per_s"]["value"]) == (3, pytest.approx(3200))
+    assert document["all_jobs"]["read_requests_per_s"]["value"] == pytest.approx(9600)
+    alone = plan()
+    assert "jobs-at-once" not in {warning.id for warning in alone.warnings}
+    assert as_json(alone, load(), [], {})["demand"]["all_jobs"] is None
+
+
+def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
+    need = sized(Workload.from_mapping(PHOTOS | {"jobs": 3}, load()), load()).need
+    # The data set once, two checkpoints of each; 1 TB in 5 % of 1,800 s for each of three.
+    assert need.holds_bytes == pytest.approx(1e12 + 3 * 2e12)
+    assert need.read_bytes_per_s == pytest.approx(3 * 320e6)
+    assert need.write_bytes_per_s == pytest.approx(3 * 1e12 / 90)
+    assert need.opens_per_s == pytest.approx(9600)
+    assert need.clients == 12
+    fsx = plan(jobs=3).option("fsx-for-lustre")
+    capacity = fsx.supply.configuration["storage_capacity_gib"]
+    storage = next(line for line in fsx.cost.lines if line.id == "own-storage")
+    assert storage.quantity is not None
+    assert storage.quantity.value == pytest.approx(capacity * 90 / 730 / 3)
+    # Each saves into its share of the file system in the time that is tolerated.
+    assert fsx.stall.save_seconds is not None and fsx.stall.save_seconds.value <= 90
+
+
+def test_saving_at_the_same_moment_takes_each_job_longer() -> None:
+    alone, three = plan().option("s3-standard").stall, plan(jobs=3).option("s3-standard").stall
+    # 32 ranks × 8 parts × 20 MB/s = 5.12 GB/s are less than a third of 3,500 PUT/s × 8 MiB = 29.4 GB/s ...
+    assert alone.save_seconds is not None and three.save_seconds is not None
+    assert three.save_seconds.value == alone.save_seconds.value == pytest.approx(1e12 / 5.12e9)
+    many = plan(jobs=10).option("s3-standard").stall.save_seconds
+    # ... and more than a tenth.
+    assert many is not None and many.value == pytest.approx(1e12 / (3500 * 8 * 2**20 / 10))
+
+
+def test_the_rule_counts_all_instances_that_read_from_the_storage() -> None:
+    # Up to 16 instances S3 comes first; 5 jobs of 4 are 20.
+    rare = {"checkpoint_interval": 100_000}
+    assert plan(jobs=4, **rare).rule.option == "s3-standard"
+    assert plan(jobs=5, **rare).rule.option == "fsx-for-lustre"
