@@ -74,6 +74,22 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "encryption": "sse-kms",
         "region": "us-east-1",
     },
+    "three-at-once": {
+        "task": "lora",
+        "instances": 4,
+        "jobs": 3,
+        "instance_type": "p5.48xlarge",
+        "preset": "image-classification",
+        "model_parameters": 7e10,
+        "batch_size": 256,
+        "dataset_bytes": 5e11,
+        "objects": 5_000_000,
+        "epochs": 3,
+        "host_memory_bytes": 1e11,
+        "evaluation_every": 3600,
+        "restore_target": 120.0,
+        "region": "us-east-1",
+    },
 }
 
 

@@ -77,6 +77,7 @@ def recommend(
         placements=placements,
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
+        traffic=job.traffic,
         cost=plan_cost(fit[reads], fit[placements["checkpoints"].option], job),
         least_saving=least_saving(job),
         copy_once=copy,

@@ -13,9 +13,10 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
 from gpufeed.model.fsx import GIB, Configuration, unit_prices
-from gpufeed.model.recommendation import Cost, CostLine
+from gpufeed.model.recommendation import Cost, CostLine, Evaluation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.traffic import waiting_hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Run:
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
     discount: float = 0.0  # share off every price but that of instances
+    evaluation: Evaluation | None = None  # what its evaluations read is in ``read_bytes`` and ``requests``
     jobs: int = 1  # that share the data set, its copies and the file system
 
     def read_less(self, share: Quantity) -> Run:
@@ -101,7 +103,15 @@ BILLED: dict[str, tuple[str, float]] = {
 }
 
 
-def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuration: Configuration | None) -> Cost:
+def cost(
+    option: str,
+    run: Run,
+    fed: Quantity | None,
+    facts: Facts,
+    configuration: Configuration | None,
+    *,
+    evaluation_fed: Quantity | None = None,
+) -> Cost:
     """Every line that can be priced, and the sums.
 
     The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
@@ -115,6 +125,7 @@ def cost(option: str, run: Run, fed: Quantity | None, facts: Facts, configuratio
         *(_lookups(bill, backing) if option == MOUNTPOINT else ()),
         *_way_to_s3(bill, backing),
         _idle(run, fed),
+        *_in_evaluations(run, evaluation_fed),
     )
     return summed(run.currency, bill.months, lines)
 
@@ -159,6 +170,11 @@ def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
 
 def _idle(run: Run, fed: Quantity | None) -> CostLine:
     return waiting("idle-gpu", run, None if fed is None else formulas.idle_hours(run.hours, fed))
+
+
+def _in_evaluations(run: Run, fed: Quantity | None) -> Iterator[CostLine]:
+    if run.evaluation is not None:
+        yield waiting("evaluation-gpu", run, waiting_hours(run.hours, run.evaluation, fed))
 
 
 def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:

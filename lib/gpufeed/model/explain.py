@@ -118,7 +118,7 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
 
 
 #: Figures that belong to no option, beside the demand.
-_OF_THE_PLAN = ("gpu_hour_price", "cost")
+_OF_THE_PLAN = ("gpu_hour_price", "traffic", "cost")
 _NO_FIGURES = frozenset({"intermediates", "warnings", "reasons"})
 #: Settings that are numbers, and what they count.
 _SETTINGS = {"storage_capacity_gib": "GiB", "metadata_iops": "IOPS"}

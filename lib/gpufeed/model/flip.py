@@ -15,7 +15,7 @@ from gpufeed.model.job import job_of
 from gpufeed.model.judge import NOT_AGAINST, beats
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FlipPoint, OptionAnswer, Reason, Recommendation
+from gpufeed.model.recommendation import Evaluation, FlipPoint, OptionAnswer, Reason, Recommendation
 from gpufeed.model.retention import kept_checkpoints
 from gpufeed.model.workload import Workload
 
@@ -341,13 +341,14 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "run_hours": job.run.hours,
         "gpu_hour_price": plan.gpu_hour_price and plan.gpu_hour_price.value / workload.instances,
         # Not stated, nothing is taken to be read again; this many passes the run would make.
-        "epochs": None if job.run.read_bytes is None else job.run.read_bytes.value / job.passes.bytes.value,
+        "epochs": None if read is None else read.value * job.run.hours * 3600.0 / job.passes.bytes.value,
         "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
         "sample_bytes": None if samples is None or read is None else read.value / samples.value,
         "request_bytes": demand.request_bytes and demand.request_bytes.value,
         "workers_per_accelerator": model.known("workers_per_accelerator").value,
         "requests_in_flight_per_worker": model.known("requests_in_flight_per_worker").value,
         "prefixes": float(demand.prefixes),
+        **_evaluation_values(plan.traffic.evaluation),
         "checkpoint_interval": demand.checkpoint_interval,
         "checkpoint_bytes": demand.checkpoint_bytes and demand.checkpoint_bytes.value,
         "checkpoint_writers": demand.checkpoint_bytes and float(demand.checkpoint_writers),
@@ -360,6 +361,13 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
     if profile is None or not profile.objects:  # a profile takes the place of both
         values |= {"dataset_bytes": job.run.dataset_bytes.value, "objects": float(round(job.run.objects))}
     return values | _model_values(plan, facts)
+
+
+def _evaluation_values(evaluation: Evaluation | None) -> dict[str, float | None]:
+    """Nothing where no evaluation was stated.  Batch size and base model decide nothing, and are not followed."""
+    if evaluation is None or evaluation.every is None:
+        return {}
+    return {"evaluation_every": evaluation.every.value, "evaluation_bytes": evaluation.bytes.value}
 
 
 def _model_values(plan: Recommendation, facts: Facts) -> dict[str, float | None]:

@@ -12,9 +12,10 @@ from gpufeed.model.demand import demand
 from gpufeed.model.epochs import Passes, hours_of, passes_of
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Caveat, Demand
+from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
+from gpufeed.model.traffic import evaluations_in, traffic_of
 from gpufeed.model.workload import Workload
 
 DEFAULT_REGION = "us-east-1"
@@ -32,6 +33,7 @@ class Job:
     bulk: Load  # checkpoints: large parts, all ranks at once
     run: Run
     passes: Passes
+    traffic: Traffic
 
 
 def currency_of(region: str, facts: Facts) -> str:
@@ -76,6 +78,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     passes = passes_of(workload, dataset, facts)
     hours = _hours(workload, asked, passes, facts, warnings)
     run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
+    traffic, told = traffic_of(workload, asked, passes, run.objects, facts)
+    warnings += told
+    run = _with_evaluations(run, traffic.evaluation, asked)
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
     elif workload.gpu_hour_price is not None:
@@ -87,7 +92,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         warnings.append(Caveat("jobs-at-once", said))
     if run.discount:
         warnings.append(Caveat("own-discount", {"share": run.discount}))
-    return Job(workload, facts, region, asked, load, bulk, run, passes), warnings
+    return Job(workload, facts, region, asked, load, bulk, run, passes, traffic), warnings
 
 
 def _parts_at_once(asked: Demand, facts: Facts) -> float:
@@ -172,6 +177,17 @@ def _run(
         discount=workload.storage_discount or 0.0,
         jobs=asked.jobs,
     )
+
+
+def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) -> Run:
+    """The same run with what its evaluations read."""
+    count = evaluations_in(run.hours, evaluation)
+    if evaluation is None or count is None or run.read_bytes is None:
+        return run
+    more, requests = (evaluation.bytes * count).named("bytes"), run.requests
+    if requests is not None and asked.request_bytes is not None:
+        requests = (requests + more / asked.request_bytes.middle()).named("requests")
+    return replace(run, read_bytes=(run.read_bytes + more).named("bytes"), requests=requests, evaluation=evaluation)
 
 
 def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> Quantity | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, paths
+from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, paths, traffic
 from gpufeed.model.cost import cost
 from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
@@ -47,6 +47,7 @@ def _judged(
     later = epochs.later_epochs(given, own, job.demand, job.passes, facts=job.facts, configuration=configuration)
     fed = epochs.fed_over_run(own, later, job.passes)
     # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
+    bursts = traffic.bursts(given, restore, job.traffic, job.facts)
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
     run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
     return OptionAnswer(
@@ -56,11 +57,12 @@ def _judged(
         supply=given,
         fed=own if later is None else later.fed,
         stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
-        cost=cost(option, run, fed, job.facts, configuration),
+        cost=cost(option, run, fed, job.facts, configuration, evaluation_fed=bursts.evaluation_fed),
         first_epoch=epochs.first_epoch(
             given, own, job.demand, job.passes, job.load, facts=job.facts, configuration=configuration
         ),
         later_epochs=later,
+        bursts=bursts,
     )
 
 

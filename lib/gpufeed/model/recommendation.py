@@ -73,6 +73,46 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Evaluations between the training steps.  None: not known."""
+
+    every: Quantity | None  # seconds of training from one to the next
+    bytes: Quantity  # read by one, all nodes together
+    read_bytes_per_s: Quantity | None  # at full GPU speed: only the forward pass is computed
+    read_requests_per_s: Quantity | None
+    share_of_reads: Quantity | None  # of all that the job reads, 0–1
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What the start of a job or of an epoch asks for at once, all nodes together.  None: not known, or nothing."""
+
+    base_model_bytes: Quantity | None  # weights that the job starts from
+    first_batches_bytes: Quantity | None  # until every worker has its first batch
+    queue_bytes: Quantity | None  # until the prefetch queues of all workers are full
+    list_requests: Quantity  # to list all keys once, in order to shuffle them
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a job reads beside the steady stream of training samples; ``evaluation`` is None where none was stated."""
+
+    evaluation: Evaluation | None
+    starts: Starts
+
+
+@dataclass(frozen=True, slots=True)
+class Bursts:
+    """How long one option takes for that traffic [s].  None: not known, or there is nothing of it."""
+
+    base_model_seconds: Quantity | None = None
+    first_batch_seconds: Quantity | None = None
+    listing_seconds: Quantity | None = None
+    evaluation_seconds: Quantity | None = None  # of one evaluation
+    evaluation_fed: Quantity | None = None  # how fed the GPUs are in it
+
+
+@dataclass(frozen=True, slots=True)
 class Supply:
     """What one option gives this job.  ``limits`` holds every ceiling by name; ``limited_by`` is the least of them."""
 
@@ -108,6 +148,11 @@ class FirstEpoch:
     seconds: Quantity | None = None
     read_bytes_per_s: Quantity | None = None
     limited_by: str | None = None
+
+    @property
+    def at_gpu_speed(self) -> bool:
+        """The GPUs set its pace, so the least of the ceilings limits nothing."""
+        return self.fed is not None and self.fed.value >= 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +227,7 @@ class OptionAnswer:
     cost: Cost
     first_epoch: FirstEpoch = FirstEpoch()
     later_epochs: LaterEpochs | None = None  # None: there is one epoch
+    bursts: Bursts = Bursts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +280,7 @@ class Recommendation:
     placements: Mapping[str, Placement]
     fed: Quantity | None  # of the recommended option for training reads
     gpu_hour_price: Quantity | None  # of the whole cluster
+    traffic: Traffic
     cost: Cost  # of the whole plan: reads and, where :attr:`bills_checkpoints`, checkpoints
     least_saving: float = 0.0  # what another option has to save on the run to take the place of the rule's
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it

@@ -153,7 +153,8 @@ def remembering_facts(facts: Facts) -> Facts:
 def _fact(fact: Fact) -> Fact:
     if fact.quantity is None:
         return fact
-    return replace(fact, quantity=_remembered(fact.quantity, fact.id.rpartition(".")[2], fact))
+    name = fact.id.rpartition(".")[2].replace("-", "_")  # a name in an equation
+    return replace(fact, quantity=_remembered(fact.quantity, name, fact))
 
 
 def _price(row: Price) -> Price:

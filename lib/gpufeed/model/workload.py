@@ -55,6 +55,10 @@ class Workload:
     requests_in_flight_per_worker: int | None = None
     epochs: float | None = None
     prefixes: int | None = None
+    batch_size: int | None = None  # samples per accelerator and step
+    evaluation_every: float | None = None
+    evaluation_bytes: float | None = None
+    base_model_bytes: float | None = None  # of the weights that the job starts from
     working_set_bytes: float | None = None
     host_memory_bytes: float | None = None
     network_path: str | None = None
@@ -248,6 +252,10 @@ NUMBERS: dict[str, Number] = {
     "requests_in_flight_per_worker": Number(1, 10_000, whole=True),
     "epochs": Number(0, 1e6, exclusive=True),
     "prefixes": Number(1, 1e6, whole=True),
+    "batch_size": Number(1, 1e7, whole=True),
+    "evaluation_every": _SECONDS,
+    "evaluation_bytes": _SIZE,
+    "base_model_bytes": _SIZE,
     "working_set_bytes": _SIZE,
     "host_memory_bytes": _SIZE,
     "lora_rank": Number(1, 65_536, whole=True),

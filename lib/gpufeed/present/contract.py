@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from gpufeed.facts import Facts
@@ -13,17 +13,20 @@ from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Configuration, Need
 from gpufeed.model.recommendation import (
     AllJobs,
+    Bursts,
     CheckpointStall,
     CopyOnce,
     Cost,
     CostLine,
     Demand,
+    Evaluation,
     FlipPoint,
     LaterEpochs,
     OptionAnswer,
     Placement,
     Reason,
     Recommendation,
+    Starts,
 )
 from gpufeed.model.rules import NVME
 from gpufeed.model.small_files import OptionVerdict, SmallFiles
@@ -58,6 +61,10 @@ def recommendation(
         "options": [_option(answer) for answer in plan.options],
         "copy_once": _copy_once(plan.copy_once),
         "demand": _demand(plan.demand),
+        "traffic": {
+            "evaluation": _ranged_fields(plan.traffic.evaluation),
+            "starts": _ranged_fields(plan.traffic.starts),
+        },
         "gpu_hour_price": ranged(plan.gpu_hour_price),
         "cost": _cost(plan.cost),
         "flip_points": [_flip(point) for point in flip_points],
@@ -129,6 +136,7 @@ def _option(answer: OptionAnswer) -> dict[str, Any]:
             "limited_by_id": answer.first_epoch.limited_by,
         },
         "later_epochs": _later(answer.later_epochs),
+        "bursts": _ranged_fields(answer.bursts),
     }
 
 
@@ -209,14 +217,13 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "checkpoint_writers": demand.checkpoint_writers,
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
         "jobs": demand.jobs,
-        "all_jobs": _all_jobs(demand.all_jobs),
+        "all_jobs": _ranged_fields(demand.all_jobs),
     }
 
 
-def _all_jobs(together: AllJobs | None) -> dict[str, Any] | None:
-    if together is None:
-        return None
-    return {name: ranged(getattr(together, name)) for name in together.__slots__}
+def _ranged_fields(of: AllJobs | Bursts | Evaluation | Starts | None) -> dict[str, Any] | None:
+    """Each of its numbers under its own name."""
+    return None if of is None else {field.name: ranged(getattr(of, field.name)) for field in fields(of)}
 
 
 def small_files(found: SmallFiles | None) -> dict[str, Any]:

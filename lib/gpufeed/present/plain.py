@@ -10,7 +10,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.recommendation import Bursts, OptionAnswer, Recommendation, Traffic
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.escape import visible
@@ -46,6 +46,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         rate=words.quantity(demand.read_bytes_per_s),
         requests=words.quantity(demand.read_requests_per_s),
     )
+    yield from _traffic(plan.traffic)
     for gap in rule.gaps:
         yield f"  {words.gap(gap)}"
     for placed in plan.placements.values():
@@ -77,6 +78,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
         yield from _epochs(answer)
+        yield from _bursts(answer.bursts)
     yield text(
         "shell.plan.bill" if plan.bills_checkpoints else "shell.plan.bill-without-checkpoints",
         total=words.quantity(plan.cost.total, "present.not-priced"),
@@ -94,13 +96,48 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
             yield f"! {words.warning(warning)}"
 
 
+def _traffic(traffic: Traffic) -> Iterator[str]:
+    evaluation, starts = traffic.evaluation, traffic.starts
+    if evaluation is not None:
+        yield text(
+            "shell.plan.evaluation",
+            bytes=words.quantity(evaluation.bytes),
+            every=words.quantity(evaluation.every),
+            rate=words.quantity(evaluation.read_bytes_per_s),
+            share=words.quantity(evaluation.share_of_reads),
+        )
+    if starts.base_model_bytes is not None:
+        yield text("shell.plan.base-model", bytes=words.quantity(starts.base_model_bytes))
+    if starts.first_batches_bytes is not None:
+        yield text(
+            "shell.plan.first-batches",
+            bytes=words.quantity(starts.first_batches_bytes),
+            queues=words.quantity(starts.queue_bytes),
+        )
+
+
+def _bursts(bursts: Bursts) -> Iterator[str]:
+    """Those that there are."""
+    for id_, seconds in (
+        ("base-model-time", bursts.base_model_seconds),
+        ("first-batch-time", bursts.first_batch_seconds),
+    ):
+        if seconds is not None:
+            yield "  " + text(f"shell.plan.{id_}", seconds=words.quantity(seconds))
+    if bursts.evaluation_seconds is not None:
+        yield "  " + text(
+            "shell.plan.evaluation-time",
+            seconds=words.quantity(bursts.evaluation_seconds),
+            fed=words.quantity(bursts.evaluation_fed),
+        )
+
+
 def _epochs(answer: OptionAnswer) -> Iterator[str]:
     first, later = answer.first_epoch, answer.later_epochs
     if first.seconds is None:
         return
-    at_gpu_speed = first.fed is not None and first.fed.value >= 1.0
     yield "  " + text(
-        "shell.plan.first-epoch-fed" if at_gpu_speed else "shell.plan.first-epoch",
+        "shell.plan.first-epoch-fed" if first.at_gpu_speed else "shell.plan.first-epoch",
         seconds=words.quantity(first.seconds),
         fed=words.quantity(first.fed),
         limit=words.limit(first.limited_by),

@@ -367,6 +367,8 @@ _BY_TRAIT: Mapping[str, Callable[[float], str]] = {
     "working_set_bytes": size,
     "host_memory_bytes": size,
     "checkpoint_interval": duration,
+    "evaluation_every": duration,
+    "evaluation_bytes": size,
     "restore_target": duration,
     "stall_tolerance": share,
     "storage_discount": share,

@@ -100,6 +100,7 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
     yield Section(text("report.plan"), parts=tuple(_role(placed) for placed in plan.placements.values()))
     yield _options(plan)
     yield Section(text("panel.epochs"), (tables.epochs(plan),))
+    yield Section(text("panel.bursts"), (tables.bursts(plan),))
     bill = Section(choose.bill_heading(plan), (tables.bill(plan),))
     yield Section(text("report.costs"), (text("report.costs.note"), charts.cost(plan), tables.costs(plan)), (bill,))
     yield _checkpoints(plan, watched)

@@ -20,7 +20,7 @@ from gpufeed.present.tables.cost import bill, costs
 from gpufeed.present.tables.file_system import compared, comparison_sentences, file_system_sentences, file_systems
 from gpufeed.present.tables.flip import flips, sensitivity
 from gpufeed.present.tables.measured import findings, series, sweep
-from gpufeed.present.tables.plan import checkpoints, epochs, opinions, options, placements, supplies, why
+from gpufeed.present.tables.plan import bursts, checkpoints, epochs, opinions, options, placements, supplies, why
 from gpufeed.present.tables.prefix import (
     extensions,
     prefixes,
@@ -33,6 +33,7 @@ from gpufeed.present.tables.prefix import (
 
 __all__ = [
     "bill",
+    "bursts",
     "checkpoint_sentences",
     "checkpoints",
     "compared",

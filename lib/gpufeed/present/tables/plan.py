@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpufeed.facts.messages import text
-from gpufeed.model.recommendation import LaterEpochs, Placement, Recommendation
+from gpufeed.model.recommendation import FirstEpoch, LaterEpochs, Placement, Recommendation
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
 
@@ -91,12 +91,33 @@ def epochs(recommendation: Recommendation) -> pd.DataFrame:
                 words.option(answer.option),
                 words.quantity(answer.first_epoch.seconds),
                 words.quantity(answer.first_epoch.fed),
-                words.limit(answer.first_epoch.limited_by),
+                _first_limit(answer.first_epoch),
                 *_later(answer.later_epochs),
             )
             for answer in recommendation.options
         ),
     )
+
+
+def _first_limit(first: FirstEpoch) -> str:
+    return text("epochs.gpu-speed") if first.at_gpu_speed else words.limit(first.limited_by)
+
+
+def bursts(recommendation: Recommendation) -> pd.DataFrame:
+    """The start of a job and of an epoch, and evaluations, on each system; only columns in which something is known."""
+    answers = recommendation.options
+    known = {
+        name: [getattr(answer.bursts, name.replace("-", "_")) for answer in answers]
+        for name in ("base-model-seconds", "first-batch-seconds", "listing-seconds", *_OF_EVALUATIONS)
+    }
+    shown = {name: values for name, values in known.items() if any(value is not None for value in values)}
+    rows = zip((words.option(answer.option) for answer in answers), *shown.values(), strict=True)
+    return table(
+        ("option", *shown), ((name, *(words.quantity(value, "present.none") for value in row)) for name, *row in rows)
+    )
+
+
+_OF_EVALUATIONS = ("evaluation-seconds", "evaluation-fed")
 
 
 def _later(later: LaterEpochs | None) -> tuple[str, str]:

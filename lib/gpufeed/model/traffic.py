@@ -1,0 +1,157 @@
+"""What a job reads beside its steady training samples: evaluation, and bursts when a job or an epoch starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity, least
+from gpufeed.model import checkpoint, formulas
+from gpufeed.model.demand import PRESET_OF_TASK, accelerators_of
+from gpufeed.model.epochs import Passes
+from gpufeed.model.recommendation import Bursts, Caveat, Demand, Evaluation, Starts, Supply, Traffic
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
+from gpufeed.model.workload import Workload
+
+_SECONDS_PER_HOUR = 3600.0
+
+
+def traffic_of(
+    workload: Workload, asked: Demand, passes: Passes, objects: float, facts: Facts
+) -> tuple[Traffic, tuple[Caveat, ...]]:
+    """Evaluation, where it was stated, and what the start of a job and of an epoch asks for."""
+    evaluation, warnings = _evaluation(workload, asked, passes, facts)
+    batches = _first_batches(workload, asked, facts)
+    queues = None if batches is None else (batches * facts.model.known("prefetch_factor")).named("bytes")
+    pages = Quantity.exact(math.ceil(objects / facts.model.known("list_page_keys").value), "requests")
+    return Traffic(evaluation, Starts(_base_model(workload, asked, facts), batches, queues, pages)), warnings
+
+
+# ---- evaluation ------------------------------------------------------------------------------------------------------
+
+
+def _evaluation(
+    workload: Workload, asked: Demand, passes: Passes, facts: Facts
+) -> tuple[Evaluation | None, tuple[Caveat, ...]]:
+    """What each evaluation reads, and how fast at full GPU speed; None where none was stated.
+
+    Equation: rate = training's × how much faster a forward pass alone is; share = bytes / (bytes + what training reads
+    between two evaluations).
+    Assumption: each evaluation reads everything again; without a stated interval there is one after each epoch.
+    """
+    every, size = workload.evaluation_every, workload.evaluation_bytes
+    if every is None and size is None:
+        return None, ()
+    warnings = []
+    read, faster = asked.read_bytes_per_s, facts.model.known("evaluation_speedup")
+    if size is None:
+        reads = (passes.bytes * facts.model.known("evaluation_share")).named("bytes")
+        warnings.append(Caveat("default-evaluation-size", {"bytes": reads}))
+    else:
+        reads = Quantity.exact(size, "bytes")
+    between = None if every is None else Quantity.exact(every, "seconds")
+    if between is None and read is not None:
+        between = (passes.bytes.middle() / read.middle()).named("seconds")
+        warnings.append(Caveat("evaluation-each-epoch", {"seconds": between}))
+    rate = None if read is None else (read.middle() * faster).named("bytes/s")
+    requests = share = None
+    if rate is not None and asked.request_bytes is not None:
+        requests = (rate / asked.request_bytes.middle()).named("requests/s")
+    if read is not None and between is not None:
+        share = (reads / (reads.middle() + read.middle() * between)).named("share")
+    return Evaluation(between, reads, rate, requests, share), tuple(warnings)
+
+
+def evaluations_in(hours: float, evaluation: Evaluation | None) -> float | None:
+    """How many evaluations so many hours of training have; None where that is not known."""
+    if evaluation is None or evaluation.every is None:
+        return None
+    return hours * _SECONDS_PER_HOUR / evaluation.every.value
+
+
+def waiting_hours(hours: float, evaluation: Evaluation, fed: Quantity | None) -> Quantity | None:
+    """Hours for which the GPUs wait in the evaluations of a run: evaluations × time at GPU speed × (1/fed − 1)."""
+    count = evaluations_in(hours, evaluation)
+    if count is None or fed is None or evaluation.read_bytes_per_s is None:
+        return None
+    at_gpu_speed = count * evaluation.bytes.value / evaluation.read_bytes_per_s.value / _SECONDS_PER_HOUR
+    return formulas.idle_hours(at_gpu_speed, fed)
+
+
+# ---- the start of a job and of an epoch ------------------------------------------------------------------------------
+
+
+def _base_model(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
+    """Bytes of weights that a job reads when it starts; None for training from nothing, and for an unknown size.
+
+    Equation: bytes × instances.  Assumption: each instance reads the weights once; at least they are read once in all
+    (every rank its shard), at most once by each rank.
+    """
+    weights = workload.base_model_bytes
+    if weights is None:
+        preset = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]].quantity("model_parameters")
+        parameters = workload.model_parameters or (preset and preset.value)
+        if workload.task == "pretraining" or parameters is None:
+            return None
+        weights = parameters * facts.model.parts["checkpoint_bytes_per_parameter"].known("weights-only").value
+    return Quantity(weights, weights * workload.instances, weights * asked.accelerators, "bytes", "assumed", _OURS)
+
+
+_OURS = frozenset({"gpufeed-assumption"})
+
+
+def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
+    """Bytes of one batch for every worker; None where the batch size is not known.
+
+    Equation: accelerators × workers × batch × bytes per sample.
+    """
+    accelerator, _ = accelerators_of(workload, facts)
+    section = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]]
+    batch = None if accelerator not in section.parts else section.parts[accelerator].quantity("batch_size")
+    if workload.batch_size is not None:
+        batch = Quantity.exact(float(workload.batch_size), "count")
+    read, samples = asked.read_bytes_per_s, asked.samples_per_s
+    if batch is None or read is None or samples is None:
+        return None
+    workers = facts.model.known("workers_per_accelerator")
+    if workload.workers_per_accelerator is not None:
+        workers = Quantity.exact(float(workload.workers_per_accelerator), "count")
+    return (batch * (read.middle() / samples.middle()) * (workers.middle() * asked.accelerators)).named("bytes")
+
+
+# ---- on one option ---------------------------------------------------------------------------------------------------
+
+
+def bursts(given: Supply, bulk: Quantity | None, traffic: Traffic, facts: Facts) -> Bursts:
+    """How long an option takes for each; ``bulk`` is what it gives to large reads of all ranks at once [bytes/s]."""
+    rate, starts = given.read_bytes_per_s, traffic.starts
+    if rate is None:
+        return Bursts()
+    weights = first = None
+    if starts.base_model_bytes is not None and bulk is not None:
+        weights = checkpoint.transfer(starts.base_model_bytes, bulk, facts)
+    if starts.first_batches_bytes is not None:
+        first = (starts.first_batches_bytes / rate).named("seconds")
+    found = Bursts(weights, first, _listing(given.option, starts.list_requests, facts))
+    evaluation = traffic.evaluation
+    if evaluation is None or evaluation.read_bytes_per_s is None:
+        return found
+    asked = evaluation.read_bytes_per_s
+    seconds = (evaluation.bytes / least(rate, asked)).named("seconds")
+    return replace(found, evaluation_seconds=seconds, evaluation_fed=formulas.fed(rate, asked))
+
+
+def _listing(option: str, pages: Quantity, facts: Facts) -> Quantity | None:
+    """Seconds of one listing of all keys, a page after the other; None on a file system, whose rate is not published.
+
+    Assumption: a page takes as long as the first byte of a small object: on S3 Standard a slow one, since it holds a
+    thousand keys.  References: s3-performance.
+    """
+    if option not in (S3, EXPRESS, MOUNTPOINT):
+        return None
+    first = facts.options[option].known("first_byte_latency")
+    if option != EXPRESS:
+        slow = facts.options[S3].known("first_byte_latency_slow")
+        first = slow._replace(low=facts.options[S3].known("first_byte_latency").value)
+    return (pages * first)._replace(unit="seconds", basis="assumed")

@@ -1,0 +1,168 @@
+"""Evaluation and the start of a job or an epoch, worked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import recommend
+from gpufeed.model.flip import flip_points
+from gpufeed.model.recommendation import Bursts, Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present import plain, tables
+from gpufeed.present.contract import recommendation as as_json
+
+# 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s; one epoch of 1 TB takes 3,125 s.
+PHOTOS = {
+    "task": "pretraining",
+    "instances": 4,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "samples_per_second_per_accelerator": 100,
+    "dataset_bytes": 1e12,
+    "objects": 10_000_000,
+    "workers_per_accelerator": 100,
+    "prefixes": 1,
+    "run_hours": 100,
+    "region": "us-east-1",
+}
+EVALUATED = PHOTOS | {"evaluation_every": 3600, "evaluation_bytes": 3.2e10}
+
+
+def plan(traits: dict[str, Any], **more: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(traits | more, load()), load())
+
+
+def on(found: Recommendation, option: str) -> Bursts:
+    return found.option(option).bursts
+
+
+def warnings(found: Recommendation) -> set[str]:
+    return {warning.id for warning in found.warnings}
+
+
+def test_what_is_not_stated_is_not_there() -> None:
+    found = plan(PHOTOS)
+    assert found.traffic.evaluation is None
+    assert found.traffic.starts.base_model_bytes is None and found.traffic.starts.first_batches_bytes is None
+    assert on(found, "s3-standard").evaluation_seconds is None
+    assert not {"default-evaluation-size", "evaluation-each-epoch"} & warnings(found)
+    assert "evaluation-gpu" not in {line.id for line in found.cost.lines}
+    assert not any("valuation" in line for line in plain.recommendation(found))
+
+
+def test_an_evaluation_reads_three_times_as_fast_as_training() -> None:
+    evaluation = plan(EVALUATED).traffic.evaluation
+    assert evaluation is not None and evaluation.read_bytes_per_s is not None
+    # A forward pass is 2 of 6 FLOPs: 960 MB/s, 9,600 GET/s of 100 KB; at least training's own 320 MB/s
+    assert evaluation.read_bytes_per_s[:3] == pytest.approx((320e6, 960e6, 960e6))
+    assert evaluation.read_requests_per_s is not None
+    assert evaluation.read_requests_per_s.value == pytest.approx(9600)
+    # 32 GB beside the 1,152 GB of an hour of training
+    assert evaluation.share_of_reads is not None
+    assert evaluation.share_of_reads.value == pytest.approx(32 / (32 + 1152))
+
+
+def test_an_option_that_feeds_training_may_starve_an_evaluation() -> None:
+    found = plan(EVALUATED)
+    answer = found.option("s3-standard")
+    assert answer.fed is not None and answer.fed.value == 1.0
+    # 5,500 GET/s of 100 KB are 550 MB/s: 32 GB take 58.2 s instead of 33.3 s.
+    bursts = answer.bursts
+    assert bursts.evaluation_seconds is not None and bursts.evaluation_fed is not None
+    assert bursts.evaluation_seconds.value == pytest.approx(32e9 / 550e6)
+    assert bursts.evaluation_fed.value == pytest.approx(550 / 960)
+
+
+def test_waiting_in_evaluations_is_paid_for() -> None:
+    cost = plan(EVALUATED).option("s3-standard").cost
+    line = next(line for line in cost.lines if line.id == "evaluation-gpu")
+    # 100 evaluations, each 58.2 s instead of 33.3 s; four instances at 55.04 an hour
+    hours = 100 * (32e9 / 550e6 - 32e9 / 960e6) / 3600
+    assert line.quantity is not None and line.quantity.value == pytest.approx(hours)
+    assert line.amount is not None and line.amount.value == pytest.approx(hours * 4 * 55.04)
+    gets = next(line for line in cost.lines if line.id == "gets")
+    # 3,200 GET/s for 100 hours, and 320,000 for each of 100 evaluations
+    assert gets.quantity is not None and gets.quantity.value * 1000 == pytest.approx(3200 * 360_000 + 100 * 320_000)
+
+
+def test_without_an_interval_there_is_one_evaluation_after_each_epoch() -> None:
+    found = plan(PHOTOS, evaluation_bytes=3.2e10)
+    evaluation = found.traffic.evaluation
+    assert evaluation is not None and evaluation.every is not None
+    assert evaluation.every.value == pytest.approx(1e12 / 320e6)
+    assert "evaluation-each-epoch" in warnings(found)
+
+
+def test_without_a_size_an_evaluation_reads_a_share_of_the_data_set_as_imagenets() -> None:
+    found = plan(PHOTOS, evaluation_every=3600)
+    evaluation = found.traffic.evaluation
+    assert evaluation is not None and evaluation.bytes[:3] == pytest.approx((1e9, 3.9e10, 1e11))
+    assert evaluation.bytes.basis == "assumed" and "default-evaluation-size" in warnings(found)
+
+
+def test_evaluation_is_followed_for_flips_where_it_was_stated_and_only_there() -> None:
+    assert flip_points(plan(EVALUATED), load())[1]["evaluation_every"] == (36.0, 360_000.0)
+    assert "evaluation_every" not in flip_points(plan(PHOTOS), load())[1]
+
+
+@pytest.mark.parametrize("task", ["lora", "full-fine-tuning"])
+def test_fine_tuning_starts_with_the_weights_on_every_instance(task: str) -> None:
+    found = plan(PHOTOS, task=task, model_parameters=7e10)
+    weights = found.traffic.starts.base_model_bytes
+    # 2 bytes for each of 70 billion: once in all, by each of 4 instances, by each of 32 ranks
+    assert weights is not None and weights[:3] == pytest.approx((1.4e11, 5.6e11, 4.48e12))
+    # 32 ranks × 8 parts of 8 MiB under way: 30 ms + 8 MiB / 90 MB/s each; 5,500 GET/s × 8 MiB = 46.1 GB/s is more.
+    rate = 32 * 8 * 8 * 2**20 / (0.03 + 8 * 2**20 / 90e6)
+    seconds = on(found, "s3-standard").base_model_seconds
+    assert seconds is not None and seconds.value == pytest.approx(5.6e11 / rate)
+
+
+def test_pretraining_starts_from_nothing_unless_weights_are_stated() -> None:
+    assert plan(PHOTOS, model_parameters=7e10).traffic.starts.base_model_bytes is None
+    stated = plan(PHOTOS, base_model_bytes=1e11).traffic.starts.base_model_bytes
+    assert stated is not None and stated.value == pytest.approx(4e11)
+
+
+def test_at_the_start_all_workers_fetch_their_first_batch_at_once() -> None:
+    found = plan(PHOTOS, batch_size=256)
+    starts = found.traffic.starts
+    # 32 accelerators × 100 workers × 256 samples of 100 KB; two batches each until the queues are full
+    assert starts.first_batches_bytes is not None and starts.first_batches_bytes.value == pytest.approx(81.92e9)
+    assert starts.queue_bytes is not None and starts.queue_bytes.value == pytest.approx(163.84e9)
+    seconds = on(found, "s3-standard").first_batch_seconds
+    assert seconds is not None and seconds.value == pytest.approx(81.92e9 / 550e6)
+
+
+def test_mlperf_presets_have_a_batch_of_their_own() -> None:
+    traits = {"task": "pretraining", "instances": 1, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d"}
+    # 8 accelerators × 8 workers × 7 volumes of 146,600,628 bytes
+    batches = plan(traits).traffic.starts.first_batches_bytes
+    assert batches is not None and batches.value == pytest.approx(8 * 8 * 7 * 146_600_628)
+
+
+def test_an_object_store_is_listed_page_by_page_and_a_file_system_at_an_unknown_rate() -> None:
+    found = plan(PHOTOS)
+    assert found.traffic.starts.list_requests.value == 10_000
+    # 10,000 pages of 1,000 keys, 30 to 200 ms each, 100 in the middle
+    listing = on(found, "s3-standard").listing_seconds
+    assert listing is not None and listing[:3] == pytest.approx((300, 1000, 2000)) and listing.basis == "assumed"
+    assert on(found, "fsx-for-lustre").listing_seconds is None
+
+
+def test_all_of_it_is_said_in_text_in_a_table_and_in_json() -> None:
+    found = plan(EVALUATED, task="lora", model_parameters=7e10, batch_size=256)
+    said = "\n".join(plain.recommendation(found))
+    assert "Evaluation: 32 GB every 1 h of training" in said
+    assert "560 GB (140 GB–4.48 TB) of weights" in said
+    assert "until every worker has its first batch" in said
+    shown = tables.bursts(found)
+    assert len(shown.columns) == 6 and len(shown) == 5
+    document = as_json(found, load(), [], {})
+    assert document["traffic"]["evaluation"]["bytes"]["value"] == pytest.approx(3.2e10)
+    assert document["traffic"]["starts"]["base_model_bytes"]["value"] == pytest.approx(5.6e11)
+    s3 = next(option for option in document["options"] if option["option"] == "s3-standard")
+    assert s3["bursts"]["evaluation_fed"]["value"] == pytest.approx(550 / 960)
+    assert as_json(plan(PHOTOS), load(), [], {})["traffic"]["evaluation"] is None
