@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint, epochs, limits, paths, plausible
+from gpufeed.model import checkpoint, epochs, limits, mount, paths, plausible
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -65,6 +65,7 @@ def recommend(
     }
     copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
+    placements["training_reads"] = mount.explained(placements["training_reads"], job)
     working = (placements["training_reads"], placements["checkpoints"])
     in_zone = {EXPRESS, FSX} & {option for placed in working for option in (placed.option, placed.backed_by)}
     return Recommendation(
@@ -88,6 +89,7 @@ def recommend(
             *warnings,
             *limits.caveats(job.region, facts, placements.values()),
             *epochs.caveats(fit[reads], job.passes, facts),
+            *mount.caveats(reads, job),
             *paths.caveats(
                 job.workload, job.load, job.region, job.demand, reads=fit[reads], facts=facts, in_zone=in_zone
             ),
