@@ -15,9 +15,9 @@ from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
+from gpufeed.present.fields import FIELDS, MORE
 from gpufeed.present.page import Summary
 from gpufeed.present.panels import CheckpointsPanel, ChoosePanel, InspectPanel, MeasurePanel, StudioPanel
-from gpufeed.present.panels.fields import FIELDS, MORE
 from gpufeed.present.panels.panel import WorkingPanel, sentence
 
 LONG_ENOUGH = 60.0  # [s]; a run that takes longer hangs

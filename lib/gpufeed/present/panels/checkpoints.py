@@ -20,7 +20,7 @@ from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.present import charts, page, tables, words
 from gpufeed.present.page import Summary
-from gpufeed.present.panels.fields import Form
+from gpufeed.present.panels.form import Form
 from gpufeed.present.panels.panel import Panel, entry, html, row, sentence
 
 #: What bears on checkpoints; every other trait of the job stays as the study has it.

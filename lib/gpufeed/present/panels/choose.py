@@ -17,13 +17,13 @@ from gpufeed.model.rules import FSX
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.observe.runner import Control
-from gpufeed.present import charts, derivation, page, tables, words
+from gpufeed.present import answer, charts, derivation, page, tables, words
+from gpufeed.present.fields import stated
 from gpufeed.present.page import Summary
-from gpufeed.present.panels.fields import Form, stated
+from gpufeed.present.panels.form import Form
 from gpufeed.present.panels.panel import Panel, html, row
 from gpufeed.present.panels.section import Section
 from gpufeed.present.tables.frame import table
-from gpufeed.present.tables.plan import placed_on
 
 
 class ChoosePanel(Panel):
@@ -98,20 +98,20 @@ class ChoosePanel(Panel):
         return derivation.page(figures, self._facts, first)
 
     def summary(self) -> Summary:
-        answer = summary(self.recommendation)
+        plan = summary(self.recommendation)
         figures = self._explained()
         if self.workload is None or figures is None:
-            return answer
+            return plan
         asked = [figure for figure in figures.values() if figure.option is None]
         how = (text("panel.explain"), derivation.sentences(asked))
-        return Summary([("", table(("trait", "stated"), stated(self.workload))), *answer.parts, how])
+        return Summary([("", table(("trait", "stated"), stated(self.workload))), *plan.parts, how])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
         self._answer.value = page.block(
             page.STYLE,
-            page.paragraph(headline(recommendation), "headline") if self._headed else "",
-            page.paragraph(verdict(recommendation)),
+            page.paragraph(answer.headline(recommendation), "headline") if self._headed else "",
+            page.paragraph(answer.verdict(recommendation)),
             *(page.doubt(words.warning(warning)) for warning in recommendation.warnings if warning.grave),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
@@ -121,7 +121,7 @@ class ChoosePanel(Panel):
         )
         self._details.value = page.block(
             page.heading(text("panel.rules")),
-            page.listed(rule_sentences(recommendation)),
+            page.listed(answer.rule_sentences(recommendation)),
             page.heading(text("panel.options")),
             page.table(tables.options(recommendation)),
             self._file_systems(recommendation),
@@ -131,12 +131,12 @@ class ChoosePanel(Panel):
             page.table(tables.bursts(recommendation)),
             page.heading(text("panel.costs")),
             page.table(tables.costs(recommendation)),
-            page.heading(bill_heading(recommendation)),
+            page.heading(answer.bill_heading(recommendation)),
             page.table(tables.bill(recommendation)),
-            page.heading(checkpoint_heading(recommendation)),
+            page.heading(answer.checkpoint_heading(recommendation)),
             page.table(tables.checkpoints(recommendation)),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
-            page.listed(warnings(recommendation)),
+            page.listed(answer.warnings(recommendation)),
         )
         self._supply.value = charts.supply_vs_demand(recommendation).image
         self._cost.value = charts.cost(recommendation).image
@@ -148,29 +148,6 @@ class ChoosePanel(Panel):
         found = sized(recommendation.workload, self._facts, self.study.profile, plan=recommendation)
         shown = (page.table(tables.file_systems(found)), page.listed(tables.file_system_sentences(found)))
         return page.closed(text("panel.file-systems"), *shown)
-
-
-def headline(recommendation: Recommendation | None) -> str:
-    """The one number: how fed the GPUs are."""
-    fed = recommendation.fed if recommendation else None
-    return text("panel.headline", fed=words.quantity(fed))
-
-
-def verdict(recommendation: Recommendation) -> str:
-    """What the training reads go to, and what the published rule alone says."""
-    placement = recommendation.placements["training_reads"]
-    rule = recommendation.rule
-    said = text(
-        "panel.recommended",
-        option=placed_on(placement),
-        decided_by=words.decided_by(placement.decided_by),
-        verdict=words.verdict(rule.verdict),
-        rule_option=words.option(rule.option),
-    )
-    if rule.also_allowed:
-        names = text("present.list-separator").join(words.option(option) for option in rule.also_allowed)
-        said += text("panel.also-allowed", options=names)
-    return said + text("present.full-stop")
 
 
 def flips_page(found: list[Sensitivity]) -> str:
@@ -185,41 +162,14 @@ def flips_page(found: list[Sensitivity]) -> str:
     )
 
 
-def bill_heading(recommendation: Recommendation) -> str:
-    """Whose bill it is."""
-    return text("panel.bill" if recommendation.bills_checkpoints else "panel.bill-without-checkpoints")
-
-
-def checkpoint_heading(recommendation: Recommendation) -> str:
-    """What is saved, and how often."""
-    demand = recommendation.demand
-    return text(
-        "panel.checkpoints",
-        size=words.quantity(demand.checkpoint_bytes),
-        interval=words.duration(demand.checkpoint_interval),
-        mode=text(f"mode.{demand.checkpoint_mode}"),
-    )
-
-
-def rule_sentences(recommendation: Recommendation) -> list[str]:
-    """Each rule that fired, with its id, and what the source leaves open."""
-    rule = recommendation.rule
-    fired = [text("panel.rule", id=id_, sentence=words.rule(id_)) for id_ in rule.rules]
-    return fired + [words.gap(gap) for gap in rule.gaps]
-
-
-def warnings(recommendation: Recommendation) -> list[str]:
-    return [words.warning(warning) for warning in recommendation.warnings]
-
-
 def summary(recommendation: Recommendation | None) -> Summary:
     """A recommendation as text and tables."""
     if recommendation is None:
         return Summary([("", text("panel.no-recommendation"))])
     return Summary(
         [
-            (headline(recommendation), verdict(recommendation)),
-            (text("panel.rules"), rule_sentences(recommendation)),
+            (answer.headline(recommendation), answer.verdict(recommendation)),
+            (text("panel.rules"), answer.rule_sentences(recommendation)),
             (text("panel.placements"), tables.placements(recommendation)),
             (text("panel.opinions"), tables.opinions(recommendation)),
             ("", tables.why(recommendation)),
@@ -227,8 +177,8 @@ def summary(recommendation: Recommendation | None) -> Summary:
             (text("panel.epochs"), tables.epochs(recommendation)),
             (text("panel.bursts"), tables.bursts(recommendation)),
             (text("panel.costs"), tables.costs(recommendation)),
-            (bill_heading(recommendation), tables.bill(recommendation)),
-            (checkpoint_heading(recommendation), tables.checkpoints(recommendation)),
-            (text("panel.warnings"), warnings(recommendation)),
+            (answer.bill_heading(recommendation), tables.bill(recommendation)),
+            (answer.checkpoint_heading(recommendation), tables.checkpoints(recommendation)),
+            (text("panel.warnings"), answer.warnings(recommendation)),
         ]
     )

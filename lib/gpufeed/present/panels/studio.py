@@ -13,10 +13,10 @@ from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
-from gpufeed.present import page
+from gpufeed.present import answer, page
 from gpufeed.present.page import Summary
 from gpufeed.present.panels.checkpoints import CheckpointsPanel
-from gpufeed.present.panels.choose import ChoosePanel, headline
+from gpufeed.present.panels.choose import ChoosePanel
 from gpufeed.present.panels.inspect import InspectPanel
 from gpufeed.present.panels.measure import MeasurePanel
 from gpufeed.present.panels.panel import Panel, html
@@ -66,7 +66,7 @@ class StudioPanel(Panel):
         return Summary([part for panel in panels for part in panel.summary().parts])
 
     def _recommended(self, _: Any = None) -> None:
-        self._headline.value = page.block(page.STYLE, page.paragraph(headline(self.recommendation), "headline"))
+        self._headline.value = page.block(page.STYLE, page.paragraph(answer.headline(self.recommendation), "headline"))
         self._stale = {self.inspect, self.measure}
         if self.checkpoints.recommendation != self.recommendation:
             self._stale.add(self.checkpoints)

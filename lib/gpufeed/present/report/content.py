@@ -17,10 +17,9 @@ from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.study import Study
-from gpufeed.present import charts, derivation, tables, words
+from gpufeed.present import answer, charts, derivation, tables, words
 from gpufeed.present.charts import Drawing
-from gpufeed.present.panels import choose
-from gpufeed.present.panels.fields import stated
+from gpufeed.present.fields import stated
 from gpufeed.present.tables.cost import amount
 from gpufeed.present.tables.frame import table
 from gpufeed.present.tables.plan import configuration, placed_on
@@ -82,8 +81,8 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
     return Content(
         title=text("report.title"),
         job=text("report.job", task=workload.task, instances=words.count(workload.instances), machine=machine),
-        headline=choose.headline(plan),
-        verdict=choose.verdict(plan),
+        headline=answer.headline(plan),
+        verdict=answer.verdict(plan),
         figures=(
             (text("report.figure.demand"), words.quantity(plan.demand.read_bytes_per_s)),
             (text("report.figure.supply"), words.quantity(reads.supply.read_bytes_per_s)),
@@ -101,11 +100,11 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
     yield _options(plan)
     yield Section(text("panel.epochs"), (tables.epochs(plan),))
     yield Section(text("panel.bursts"), (tables.bursts(plan),))
-    bill = Section(choose.bill_heading(plan), (tables.bill(plan),))
+    bill = Section(answer.bill_heading(plan), (tables.bill(plan),))
     yield Section(text("report.costs"), (text("report.costs.note"), charts.cost(plan), tables.costs(plan)), (bill,))
     yield _checkpoints(plan, watched)
     yield _flips(study, plan, facts)
-    yield Section(text("report.rules"), (_cited(choose.rule_sentences(plan)),))
+    yield Section(text("report.rules"), (_cited(answer.rule_sentences(plan)),))
     yield from _seen(study, plan)
     yield Section(text("report.workload"), (_table(("trait", "stated"), stated(plan.workload)),))
     yield _steps(study, plan, facts)
@@ -115,7 +114,7 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
 
 
 def _warnings(plan: Recommendation) -> Section:
-    said = _cited(choose.warnings(plan)) or [Cited(text("report.no-warnings"))]
+    said = _cited(answer.warnings(plan)) or [Cited(text("report.no-warnings"))]
     return Section(text("report.warnings"), (said,))
 
 
@@ -152,28 +151,28 @@ def _options(plan: Recommendation) -> Section:
     """The five systems side by side, then why each one is, or is not, the answer."""
     rows = (
         (
-            words.option(answer.option),
-            words.verdict(answer.verdict),
-            words.quantity(answer.supply.read_bytes_per_s),
-            words.quantity(answer.fed),
-            words.limit(answer.supply.limited_by),
+            words.option(system.option),
+            words.verdict(system.verdict),
+            words.quantity(system.supply.read_bytes_per_s),
+            words.quantity(system.fed),
+            words.limit(system.supply.limited_by),
         )
-        for answer in plan.options
+        for system in plan.options
     )
     compared = table(("option", "verdict", "read-rate", "fed", "limited-by"), rows)
-    why = tuple(_why(answer) for answer in plan.options)
+    why = tuple(_why(system) for system in plan.options)
     return Section(text("report.options"), (charts.supply_vs_demand(plan), compared), why)
 
 
-def _why(answer: OptionAnswer) -> Section:
-    title = text("report.option", option=words.option(answer.option), verdict=words.verdict(answer.verdict))
-    return Section(title, (_reasons(answer.reasons) or [Cited(text("report.nothing-against"))],))
+def _why(system: OptionAnswer) -> Section:
+    title = text("report.option", option=words.option(system.option), verdict=words.verdict(system.verdict))
+    return Section(title, (_reasons(system.reasons) or [Cited(text("report.nothing-against"))],))
 
 
 def _checkpoints(plan: Recommendation, facts: Facts) -> Section:
     """A save from its first byte to the copy that lasts, what it costs the run, and what restoring takes."""
     found = checkpoint_plan(plan, facts)
-    said = _cited([choose.checkpoint_heading(plan), *tables.checkpoint_sentences(found)])
+    said = _cited([answer.checkpoint_heading(plan), *tables.checkpoint_sentences(found)])
     if found.size is None:
         return Section(text("report.checkpoints"), (said,))
     parts = (
@@ -288,7 +287,7 @@ def _sources(plan: Recommendation, facts: Facts, watched: WatchedFacts) -> Secti
     """Each source once, with its date, and how old the facts are, file by file."""
     cited = {source for fact in watched.facts_seen.values() for source in fact.sources}
     cited |= {source for price in watched.prices_seen.values() for source in price.sources}
-    cited |= {reason.source for answer in plan.options for reason in answer.reasons if reason.source}
+    cited |= {reason.source for option in plan.options for reason in option.reasons if reason.source}
     rows = [
         (Address(source.title, source.url, name), _date(source), source.retrieved, source.confidence)
         for name in sorted(cited)
