@@ -26,6 +26,7 @@ __all__ = [
     "Study",
     "Workload",
     "__version__",
+    "changed_since",
     "charts",
     "checkpoint_plan",
     "connect",
@@ -45,6 +46,7 @@ __all__ = [
     "small_files",
     "summary",
     "tables",
+    "take_away",
 ]
 
 # Name → the module that defines it; lazy because pandas, altair, boto3 and ipywidgets take seconds to import.
@@ -62,6 +64,7 @@ _WHERE = {
     "StudioPanel": "gpufeed.present.panels",
     "Study": "gpufeed.model.study",
     "Workload": "gpufeed.model.workload",
+    "changed_since": "gpufeed.notebook",
     "charts": "gpufeed.present",
     "checkpoint_plan": "gpufeed.model.checkpoint_plan",
     "connect": "gpufeed.notebook",
@@ -81,6 +84,7 @@ _WHERE = {
     "small_files": "gpufeed.model.small_files",
     "summary": "gpufeed.present.page",
     "tables": "gpufeed.present",
+    "take_away": "gpufeed.notebook",
 }
 
 

@@ -14,6 +14,7 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 from gpufeed.observe.documents import make_folder, read_json, read_toml, write_json, write_text
+from gpufeed.present import take_away as taken
 from gpufeed.present.report import render
 
 #: The endpoint that means "the S3 server on this machine, started when it does not run yet".
@@ -90,6 +91,21 @@ def report(study: Study, path: str | Path) -> Said:
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(path, render(study, path, load(), made=made, version=__version__))
     return Said(text("notebook.written", path=Path(path).as_posix()))
+
+
+def take_away(study: Study, folder: str | Path, *kinds: str) -> Said:
+    """Write what is to be taken away of a study into a folder, and say what: report, decision record, templates.
+
+    ``kinds`` are among "report", "markdown", "record", "cloudformation", "terraform" and "snippets"; without any, all
+    are written.  Raises InputError for another kind, GpufeedError when something cannot be written.
+    """
+    written = taken.write(study, folder, load(), *kinds)
+    return Said("\n".join(text("notebook.written", path=path.as_posix()) for path in written))
+
+
+def changed_since(folder: str | Path) -> Said:
+    """What has changed since the decision record in a folder was made.  Raises InputError where there is none."""
+    return Said("\n".join(taken.changed_since(folder, load())))
 
 
 def published_measurement() -> Measurement:

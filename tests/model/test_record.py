@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from gpufeed.facts import Facts, load, read
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.place import data_directory
+from gpufeed.model import flip
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.record import Change, recheck, record
@@ -23,21 +25,35 @@ JOB |= {"preset": "image-classification", "interface": "any", "run_hours": 24, "
 JOB |= {"dataset_bytes": 150e9, "objects": 1_281_167, "checkpoints": "rare"}
 
 
-def made(facts: Facts | None = None, **more: Any) -> dict[str, Any]:
-    """A record as it comes back from a file."""
-    workload = Workload.from_mapping(JOB, load())
-    written = record(workload, facts or load(), made="2026-11-30T12:00:00+00:00", version="0.1.0", **more)
-    back: dict[str, Any] = json.loads(json.dumps(written, allow_nan=False))
+@pytest.fixture(autouse=True)
+def one_trait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flip points of the instances alone: the search over all traits has its own tests, and takes a second a time."""
+    every = flip.traits
+    monkeypatch.setattr(flip, "traits", lambda *plan: [one for one in every(*plan) if one.name == "instances"])
+
+
+def made(**more: Any) -> dict[str, Any]:
+    """A record as it comes back from a file; ``more`` is what was seen, or other traits of the job."""
+    seen = {name: more.pop(name) for name in ("profile", "measurement") if name in more}
+    back: dict[str, Any] = json.loads(_written(json.dumps(more)) if not seen else _record(JOB | more, **seen))
     return back
+
+
+@cache
+def _written(more: str) -> str:
+    return _record(JOB | json.loads(more))
+
+
+def _record(job: dict[str, Any], **seen: Any) -> str:
+    workload = Workload.from_mapping(job, load())
+    written = record(workload, load(), made="2026-11-30T12:00:00+00:00", version="0.1.0", **seen)
+    return json.dumps(written, allow_nan=False)
 
 
 @pytest.fixture
 def changed_facts(tmp_path: Path) -> Facts:
     """Today's facts with a dearer FSx for Lustre (0.6 → 0.9), a faster S3 (30 → 20 ms) and a newer price list."""
-    folder = tmp_path / "data"
-    folder.mkdir()
-    for file in data_directory().glob("*.toml"):
-        shutil.copy(file, folder)
+    folder = copied(tmp_path)
     _replace(folder / "options.toml", "[s3-standard]\nfirst_byte_latency = { value = 30", 30, 20)
     before = "PERSISTENT_2-SSD-1000"
     price = load().price("fsx-for-lustre", "storage", "us-east-1", before)
@@ -49,6 +65,14 @@ def changed_facts(tmp_path: Path) -> Facts:
     assert dearer != found
     (folder / "prices.toml").write_text(text.replace(found, dearer), encoding="utf-8")
     return read(folder)
+
+
+def copied(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for file in data_directory().glob("*.toml"):
+        shutil.copy(file, folder)
+    return folder
 
 
 def _replace(file: Path, line: str, old: int, new: int) -> None:
@@ -104,7 +128,45 @@ def test_changed_facts_prices_and_figures_are_named_with_old_and_new(changed_fac
     assert request.then["value"] == pytest.approx(0.03 + size / 90e6)
     assert request.now["value"] == pytest.approx(0.02 + size / 90e6)
     assert (found.version_then, found.version_now) == ("0.1.0", "0.2.0")
-    assert {section for section, _ in by_name} <= {"answer", "figures", "facts", "prices"}
+    assert {section for section, _ in by_name} <= {"answer", "figures", "checkpoints", "flips", "facts", "prices"}
+
+
+def test_the_checkpoint_plan_is_kept_with_what_it_rests_on() -> None:
+    kept = made(model_parameters=70e9, checkpoint_interval=1800)
+    # 70e9 parameters x 14 bytes = 980 GB, one file from each of 8 x 8 ranks.
+    assert kept["checkpoints"]["size"]["value"] == 980e9
+    assert (kept["checkpoints"]["writers"], kept["checkpoints"]["bytes_per_file"]) == (64, 980e9 / 64)
+    # 16,384 GPUs fail every 3.09 h unexpectedly (419 interruptions in 54 days); 64 GPUs 256 times more rarely.
+    published = load().model.parts["failures"].parts["llama3-16384-h100"].known("mean_time_to_failure").value
+    here = kept["checkpoints"]["failures.llama3-16384-h100.definition.here"]["value"]
+    assert here == pytest.approx(published * 256)
+    assert "model.failures.llama3-16384-h100.mean_time_to_failure" in kept["facts"]
+    assert kept["checkpoints"]["s3-standard.restore.everything"]["value"] == pytest.approx(
+        8 * kept["checkpoints"]["s3-standard.restore.shards"]["value"]
+    )
+    kept["checkpoints"]["fsx-for-lustre.verdict"] = "ruled-out"
+    [change] = recheck(kept, load(), version="0.1.0").changes
+    assert (change.section, change.name, change.then) == ("checkpoints", "fsx-for-lustre.verdict", "ruled-out")
+
+
+def test_a_flip_point_that_has_moved_is_named(tmp_path: Path) -> None:
+    # A small cluster ends at 16 instances in the published rule; one that ended at 32 would be left at 33.
+    kept, folder = made(), copied(tmp_path)
+    _replace(folder / "rules.toml", 'instances_to = { value = 16, unit = "instances", basis = "published", source = '
+             '"aws-china-summit-2026", note = "\'About\'; 16 is also where multi-node begins." }', 16, 32)  # fmt: skip
+    then = {"at": 17.0, "option": "fsx-for-lustre", "because": "flip-rule-ends"}
+    assert kept["flips"]["instances.checkpoints.above"] == then
+    assert kept["flips"]["instances.searched"] == [1.0, 1024.0]
+    found = recheck(kept, read(folder), version="0.1.0")
+    moved = Change("flips", "instances.checkpoints.above", then, {**then, "at": 33.0})
+    assert (moved in found.changes, found.answer_changed) == (True, False)
+
+
+def test_a_section_that_an_older_record_is_without_is_said_and_not_compared() -> None:
+    kept = made()
+    del kept["flips"], kept["checkpoints"]
+    found = recheck(kept, load(), version="0.1.0")
+    assert (found.changes, found.not_kept) == ((), ("checkpoints", "flips"))
 
 
 def test_a_changed_answer_is_said_per_role() -> None:

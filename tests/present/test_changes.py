@@ -9,10 +9,18 @@ import pytest
 
 from gpufeed.cli import main
 from gpufeed.facts import load
+from gpufeed.model import flip
 from gpufeed.model.record import Change, Recheck
 from gpufeed.present import changes, words
 
 JOB = 'task = "pretraining"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "llm-text"\n'
+
+
+@pytest.fixture(autouse=True)
+def one_trait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flip points of the instances alone: the search over all traits has its own tests, and takes a second a time."""
+    every = flip.traits
+    monkeypatch.setattr(flip, "traits", lambda *plan: [one for one in every(*plan) if one.name == "instances"])
 
 
 @pytest.fixture
@@ -53,6 +61,24 @@ def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixt
     assert (shown["changed"], shown["answer_changed"]) == (True, True)
     assert shown["changes"]["answer"] == [{"name": "training_reads.option", "then": "s3-files", "now": "s3-standard"}]
     assert shown["changes"]["prices"] == []
+
+
+def test_a_moved_flip_point_and_what_an_older_record_lacks_are_said(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(kept.read_text(encoding="utf-8"))
+    del document["checkpoints"]
+    name = next(name for name in document["flips"] if name.endswith(".above"))
+    now = changes.value(document["flips"][name])
+    document["flips"][name]["at"] = 12
+    kept.write_text(json.dumps(document), encoding="utf-8")
+    assert main(["recheck", str(kept)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "The answer is the same.",
+        "What would change the answer (1):",
+        f"  {name}: {changes.value(document['flips'][name])} → {now}",
+        "The record is without these, so they were not compared: checkpoints.",
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 1}', "nan", '{"schema_version": 1e999}'])

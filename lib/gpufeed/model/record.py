@@ -15,14 +15,16 @@ from gpufeed.facts import Fact, Facts, Price, Source
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
+from gpufeed.model.checkpoint_plan import CheckpointPlan, checkpoint_plan
+from gpufeed.model.flip import Sensitivity, sensitivities
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import FlipPoint, Recommendation
 from gpufeed.model.workload import Workload
 
 SCHEMA_VERSION = 1
 #: The sections of named values that two records are compared by, the answer first.
-SECTIONS = ("answer", "figures", "warnings", "facts", "prices", "sources")
+SECTIONS = ("answer", "figures", "checkpoints", "flips", "warnings", "facts", "prices", "sources")
 
 #: Fields that are no figures of their own: part of the answer, sentences, and the way to a figure.
 _ELSEWHERE = frozenset({"configuration", "reasons", "warnings", "steps"})
@@ -40,12 +42,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """A record beside the same question asked of today's facts."""
+    """A record beside the same question asked of today's facts.  ``not_kept``: sections that the record is without."""
 
     made: str
     version_then: str
     version_now: str
     changes: tuple[Change, ...]
+    not_kept: tuple[str, ...] = ()
 
     @property
     def answer_changed(self) -> bool:
@@ -68,6 +71,8 @@ def record(
     """
     watched = facts.watched()
     plan = recommend(workload, watched, profile=profile, measurement=measurement)
+    checkpoints = dict(_checkpoints(checkpoint_plan(plan, watched)))
+    flips = dict(_flips(sensitivities(plan, watched, profile=profile, measurement=measurement)))
     used, prices = watched.facts_seen, watched.prices_seen
     cited = {source for fact in used.values() for source in fact.sources}
     cited |= {source for price in prices.values() for source in price.sources}
@@ -81,6 +86,8 @@ def record(
         "measurement": None if measurement is None else measurement.to_json(),
         "answer": dict(_flat(_answer(plan))),
         "figures": dict(_figures(plan)),
+        "checkpoints": checkpoints,
+        "flips": flips,
         "warnings": _warnings(plan),
         "facts": {name: _fact(used[name]) for name in sorted(used)},
         "prices": {name: _price(prices[name]) for name in sorted(prices)},
@@ -91,11 +98,13 @@ def record(
 def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Recheck:
     """Ask the question of a record again and name everything that differs.
 
-    Raises InputError for a document that is no record of this schema, or whose workload this version cannot read.
+    A section that an older record is without is named and not compared.  Raises InputError for a document that is no
+    record of this schema, or whose workload this version cannot read.
     """
     found = document.get("schema_version")
     texts = (document.get("made"), document.get("gpufeed_version"))
-    parts = (document.get("workload"), *(document.get(section) for section in SECTIONS))
+    kept = [section for section in SECTIONS if section in document]
+    parts = (document.get("workload"), document.get("answer"), *(document[section] for section in kept))
     if (
         found != SCHEMA_VERSION
         or not all(isinstance(text, str) for text in texts)
@@ -111,8 +120,9 @@ def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Reche
         profile=None if profile is None else PrefixProfile.from_json(profile),
         measurement=None if measurement is None else Measurement.from_json(measurement),
     )
-    changes = (change for section in SECTIONS for change in _changes(section, document[section], now[section]))
-    return Recheck(document["made"], document["gpufeed_version"], version, tuple(changes))
+    changes = (change for section in kept for change in _changes(section, document[section], now[section]))
+    not_kept = tuple(section for section in SECTIONS if section not in kept)
+    return Recheck(document["made"], document["gpufeed_version"], version, tuple(changes), not_kept)
 
 
 def _changes(section: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
@@ -160,6 +170,36 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Any]]:
     yield from _numbers("demand", plan.demand)
     for answer in plan.options:
         yield from _numbers(f"options.{answer.option}", answer)
+
+
+def _checkpoints(found: CheckpointPlan) -> Iterator[tuple[str, Any]]:
+    """What the checkpoint plan says of each option, of failures and of host memory, such as ``s3-files.lost.daly``."""
+    yield from _numbers("size", found.size)
+    yield from _numbers("bytes_per_file", found.bytes_per_file)
+    yield "writers", found.writers
+    for option in found.options:
+        yield f"{option.option}.verdict", option.verdict
+        yield f"{option.option}.reasons", [reason.id for reason in (*option.cannot, *option.but)]
+        for part in ("restore", "lost", "retention", "timeline"):
+            yield from _numbers(f"{option.option}.{part}", getattr(option, part))
+    for effect in found.failures:
+        yield from _numbers(f"failures.{effect.definition.id}", effect)
+    yield from _numbers("memory_first", found.memory_first)
+
+
+def _flips(found: Iterator[Sensitivity]) -> Iterator[tuple[str, Any]]:
+    """Each flip under trait, role and side, such as ``instances.training_reads.above``, and how far was searched."""
+    for one in found:
+        yield f"{one.trait.name}.searched", [one.trait.low, one.trait.high]
+        for flip in one.flips:
+            where = {"at": _plain(flip.at), "option": flip.option, "because": flip.reason.id}
+            yield f"{flip.trait}.{flip.role}.{_side(flip)}", where
+
+
+def _side(flip: FlipPoint) -> str:
+    if flip.now is None or flip.at == flip.now:
+        return "stated"  # a value that stands where none was stated
+    return "above" if flip.at > flip.now else "below"
 
 
 def _numbers(name: str, it: Any) -> Iterator[tuple[str, Any]]:

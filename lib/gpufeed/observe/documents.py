@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from gpufeed.facts.errors import GpufeedError, InputError
@@ -37,18 +36,25 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 def write_json(path: str | Path, document: Mapping[str, Any]) -> None:
     """The document as JSON; see :func:`write_text`."""
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    write_text(path, as_json(document))
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """A document as it stands in a file: a name on each line, so that two of them can be compared."""
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def write_text(path: str | Path, content: str) -> None:
     """Write all of it or nothing: a stop in between leaves the old file.  Raises GpufeedError when it cannot."""
     target = Path(path)
+    # Not a temporary file of the system's: that would be for this user's eyes only, and so would what is handed over.
+    temporary = target.with_name(f".{target.name}.{token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with temporary.open("x", encoding="utf-8") as file:
             file.write(content)
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
         raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
 
 
@@ -58,6 +64,8 @@ def make_folder(path: str | Path) -> None:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
+    except ValueError as error:  # a name that no file system takes
+        raise GpufeedError("document.not-written", path=_shown(path), reason=error) from None
 
 
 def _text(path: str | Path) -> str:

@@ -26,6 +26,8 @@ def _lines(found: Recheck) -> Iterator[str]:
             yield "  " + text("record.change", name=change.name, then=value(change.then), now=value(change.now))
     if not found.changes:
         yield text("record.nothing")
+    if found.not_kept:
+        yield text("record.not-kept", sections=_listed(found.not_kept))
 
 
 def document(found: Recheck) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def document(found: Recheck) -> dict[str, Any]:
             ]
             for section in SECTIONS
         },
+        "not_kept": list(found.not_kept),
     }
 
 

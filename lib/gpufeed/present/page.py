@@ -51,6 +51,11 @@ def alert(sentence: str) -> str:
     return f'<p class="error" role="alert">{escaped(sentence, _LONGEST_SENTENCE)}</p>' if sentence else ""
 
 
+def status(sentence: str) -> str:
+    """What came of a press of a button: read aloud when a screen reader has said what it is saying."""
+    return f'<p role="status">{escaped(sentence, _LONGEST_SENTENCE)}</p>'
+
+
 def closed(title: str, *parts: str) -> str:
     """A section that opens when its title is pressed; works with the keyboard and without scripts."""
     return f'<details class="group"><summary>{escape(title)}</summary>{"".join(parts)}</details>'

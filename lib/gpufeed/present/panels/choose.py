@@ -23,6 +23,7 @@ from gpufeed.present.page import Summary
 from gpufeed.present.panels.form import Form
 from gpufeed.present.panels.panel import Panel, html, row
 from gpufeed.present.panels.section import Section
+from gpufeed.present.panels.take_away import TakeAway
 from gpufeed.present.tables.frame import table
 
 
@@ -43,6 +44,7 @@ class ChoosePanel(Panel):
         self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
         self.flips = Section(text("panel.flips"), self._flips, flips_page, text("flip.searching"))
         self.figures = Section(text("panel.explain"), self._explained, self._figures_page, text("explain.working"))
+        self.take_away = TakeAway(study, lambda: self.error)
         self.children = [
             self.form.main(),
             self.form.more(),
@@ -51,6 +53,7 @@ class ChoosePanel(Panel):
             row(self._supply, self._cost, align="flex-start"),
             self.flips.widget,
             self.figures.widget,
+            self.take_away,
             self._details,
         ]
         for picture in (self._supply, self._cost):
