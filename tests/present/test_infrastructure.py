@@ -79,6 +79,11 @@ PLANS = {
     "s3 files": placed(BASE, "s3-files", "s3-files", "s3-standard"),
     "all of them": placed(BASE, "s3-files", "fsx-for-lustre", "s3-express-one-zone"),
     "in China": plan(region="cn-north-1", interface="posix", file_operations=["lock"]),
+    "keys and nat": placed(
+        plan(encryption="sse-kms", network_path="nat"), "s3-express-one-zone", "fsx-for-lustre", "s3-express-one-zone"
+    ),
+    "keys, objects": placed(plan(encryption="sse-kms-bucket-key"), "s3-standard", "s3-standard"),
+    "elsewhere": placed(plan(network_path="other-region"), "s3-express-one-zone", "s3-standard"),
     "large": plan(instances=256, dataset_bytes=2e15, objects=17_000_000_000),
     **{
         name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED, FACTS), NO_NEED)
@@ -116,7 +121,9 @@ def of_type(document: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     return {name: body for name, body in document["Resources"].items() if body["Type"] == kind}
 
 
-@pytest.mark.parametrize("name", ["efa", "all of them", "in China"])  # together every resource; slow
+@pytest.mark.parametrize(
+    "name", ["efa", "all of them", "in China", "keys and nat", "keys, objects"]
+)  # together every resource; slow
 def test_cfn_lint_has_nothing_to_say(name: str) -> None:
     text, _ = template(name)
     assert [str(match) for match in lint(text, regions=[PLANS[name].region])] == []
@@ -270,12 +277,125 @@ def test_unfinished_uploads_are_cleaned_up_after_a_week_in_every_bucket(name: st
     _, document = template(name)
     buckets = of_type(document, "AWS::S3::Bucket") | of_type(document, "AWS::S3Express::DirectoryBucket")
     same = [body for (kind, _), body in hcl(name).items() if kind == "aws_s3_bucket_lifecycle_configuration"]
-    assert len(buckets) == len(same) == 1 + ("express" in name or name == "all of them")
+    with_directory_bucket = ("express", "mountpoint on express", "all of them", "keys and nat", "elsewhere")
+    assert len(buckets) == len(same) == 1 + (name in with_directory_bucket)
     for bucket in buckets.values():
         rule = bucket["Properties"]["LifecycleConfiguration"]["Rules"][0]
         assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
     for body in same:
         assert body["rule"][0]["abort_incomplete_multipart_upload"] == [{"days_after_initiation": 7}]
+
+
+@pytest.mark.parametrize(
+    ("name", "endpoints"),
+    [
+        ("as the model has it", {"s3"}),  # where nothing is stated a gateway endpoint is taken
+        ("keys and nat", {"s3", "s3express"}),
+        ("express", {"s3", "s3express"}),
+        ("mountpoint on express", {"s3", "s3express"}),
+        ("elsewhere", {"s3express"}),  # a gateway endpoint ends at its Region
+    ],
+)
+def test_the_way_to_the_buckets_is_a_gateway_endpoint_for_the_route_tables_that_are_named(
+    name: str, endpoints: set[str]
+) -> None:
+    _, document = template(name)
+    found = of_type(document, "AWS::EC2::VPCEndpoint")
+    same = {label: body for (kind, label), body in hcl(name).items() if kind == "aws_vpc_endpoint"}
+    assert same.keys() == endpoints
+    services = {body["Properties"]["ServiceName"]["Fn::Sub"] for body in found.values()}
+    assert services == {f"com.amazonaws.${{AWS::Region}}.{service}" for service in endpoints}
+    for body in found.values():
+        properties = body["Properties"]
+        routes = properties["RouteTableIds"]["Ref"]
+        assert (properties["VpcEndpointType"], properties["VpcId"]) == ("Gateway", {"Ref": "VpcId"})
+        # None is made where none is named: a route table takes only one.
+        joined = {"Fn::Equals": [{"Fn::Join": [",", {"Ref": routes}]}, ""]}
+        assert document["Conditions"][body["Condition"]] == {"Fn::Not": [joined]}
+    for service, body in same.items():
+        variable = {"s3": "route_table_ids", "s3express": "express_route_table_ids"}[service]
+        assert body["service_name"] == f"com.amazonaws.us-east-1.{service}"
+        assert body["vpc_endpoint_type"] == "Gateway"
+        assert body["route_table_ids"] == f"${{var.{variable}}}"
+        assert body["count"] == f"${{length(var.{variable}) > 0 ? 1 : 0}}"
+
+
+def test_behind_a_nat_gateway_the_route_tables_must_be_named_and_so_always_for_express() -> None:
+    _, behind_nat = template("keys and nat")
+    _, express = template("express")
+    assert "Default" not in behind_nat["Parameters"]["RouteTableIds"]
+    assert express["Parameters"]["RouteTableIds"]["Default"] == ""
+    assert "Default" not in express["Parameters"]["ExpressRouteTableIds"]
+    for name, defaults in (("keys and nat", [None, None]), ("express", [[], None])):
+        text = files(PLANS[name], FACTS, "terraform", version="0.1.0")["main.tf"]
+        variables = {key: body for block in plain(hcl2.loads(text))["variable"] for key, body in block.items()}
+        asked = [variables[key] for key in ("route_table_ids", "express_route_table_ids")]
+        assert [one["type"] for one in asked] == ["${list(string)}"] * 2
+        assert [one.get("default") for one in asked] == defaults
+    assert "Name the route tables" in template("keys and nat")[0]
+    assert "Name the route tables" not in template("express")[0]
+
+
+def test_sse_kms_brings_a_key_and_says_what_a_bucket_key_would_do() -> None:
+    text, document = template("keys and nat")
+    arn = {"Fn::If": ["KeyIsNamed", {"Ref": "KmsKeyArn"}, {"Fn::GetAtt": ["DataKey", "Arn"]}]}
+    by_default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn}
+    buckets = of_type(document, "AWS::S3::Bucket") | of_type(document, "AWS::S3Express::DirectoryBucket")
+    rules = {
+        name: body["Properties"]["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+        for name, body in buckets.items()
+    }
+    # As planned: without a bucket key, which a directory bucket always has.
+    assert rules == {
+        "DataBucket": [{"BucketKeyEnabled": False, "ServerSideEncryptionByDefault": by_default}],
+        "DirectoryBucket": [{"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": by_default}],
+    }
+    assert "Without a bucket key" in text
+    same = hcl("keys and nat")
+    for name, bucket_key in (("data", False), ("training", True)):
+        [rule] = same["aws_s3_bucket_server_side_encryption_configuration", name]["rule"]
+        assert rule["bucket_key_enabled"] is bucket_key
+        [given] = rule["apply_server_side_encryption_by_default"]
+        assert given == {"sse_algorithm": "aws:kms", "kms_master_key_id": "${local.key_arn}"}
+    with_bucket_key, document = template("keys, objects")
+    [rule] = document["Resources"]["DataBucket"]["Properties"]["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["BucketKeyEnabled"] is True and "Without a bucket key" not in with_bucket_key
+
+
+def test_a_key_outlives_its_stack_and_lets_a_linked_file_system_use_it() -> None:
+    for name, statements in (("keys and nat", ["Account", "LinkedFileSystems"]), ("keys, objects", ["Account"])):
+        _, document = template(name)
+        key = document["Resources"]["DataKey"]
+        assert (key["DeletionPolicy"], key["Condition"]) == ("Retain", "CreateKey")
+        policy = key["Properties"]["KeyPolicy"]["Statement"]
+        assert [statement["Sid"] for statement in policy] == statements
+        same = hcl(name)["aws_kms_key", "data"]
+        assert same["lifecycle"] == [{"prevent_destroy": True}]
+        assert ("policy" in same) == (len(statements) > 1)
+    _, document = template("keys and nat")
+    condition = document["Resources"]["DataKey"]["Properties"]["KeyPolicy"]["Statement"][1]["Condition"]
+    assert condition["StringEquals"] == {"kms:CallerAccount": {"Ref": "AWS::AccountId"}}
+    role = condition["StringLike"]["aws:PrincipalArn"]["Fn::Sub"]
+    assert role.endswith("/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_fs-*")
+    text = files(PLANS["keys and nat"], FACTS, "terraform", version="0.1.0")["main.tf"]
+    [data] = [block["aws_iam_policy_document"]["key"] for block in plain(hcl2.loads(text))["data"]
+              if "aws_iam_policy_document" in block]  # fmt: skip
+    assert [statement["sid"] for statement in data["statement"]] == ["Account", "LinkedFileSystems"]
+    assert (
+        data["statement"][1]["actions"]
+        == document["Resources"]["DataKey"]["Properties"]["KeyPolicy"]["Statement"][1]["Action"]
+    )
+
+
+def test_no_key_is_made_for_a_bucket_that_is_there_already() -> None:
+    unnamed = {"Fn::Not": [{"Condition": "KeyIsNamed"}]}
+    _, objects = template("keys, objects")
+    assert objects["Conditions"]["CreateKey"] == {"Fn::And": [{"Condition": "CreateBucket"}, unnamed]}
+    count = hcl("keys, objects")["aws_kms_key", "data"]["count"]
+    assert 'var.kms_key_arn == ""' in count and 'var.existing_bucket_name == ""' in count
+    _, with_directory_bucket = template("keys and nat")
+    assert with_directory_bucket["Conditions"]["CreateKey"] == unnamed
+    assert "BucketEncryption" not in template("express")[1]["Resources"]["DataBucket"]["Properties"]
 
 
 def test_s3_files_needs_versioning_and_so_old_versions_go() -> None:

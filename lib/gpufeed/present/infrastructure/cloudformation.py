@@ -10,12 +10,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gpufeed.present.infrastructure.need import FileSystem, Needed, heading, parameters
+from gpufeed.present.infrastructure.need import FSX_ACTIONS, FSX_ROLE, FileSystem, Needed, heading, parameters
 
 Node = dict[str, Any]
 
 _TAGS = [{"Key": "project", "Value": {"Ref": "ProjectTag"}}]
 _EVENTS = ["NEW", "CHANGED", "DELETED"]
+#: Service of a gateway endpoint → resource, and the parameter that names its route tables.
+_ENDPOINTS = {"s3": ("S3Endpoint", "RouteTableIds"), "s3express": ("S3ExpressEndpoint", "ExpressRouteTableIds")}
+_KEY = {"Fn::If": ["KeyIsNamed", {"Ref": "KmsKeyArn"}, {"Fn::GetAtt": ["DataKey", "Arn"]}]}
 _BUCKET = {"Fn::If": ["CreateBucket", {"Ref": "DataBucket"}, {"Ref": "ExistingBucketName"}]}
 
 
@@ -26,6 +29,11 @@ def template(need: Needed) -> str:
 def document(need: Needed) -> Node:
     """The template as dictionaries."""
     resources: Node = {"DataBucket": _bucket(need)}
+    if need.encrypts_with_kms:
+        resources["DataKey"] = _key(need)
+    for service in need.endpoints:
+        name, routes = _ENDPOINTS[service]
+        resources[name] = _endpoint(name, service, routes)
     if need.file_system is not None:
         resources |= _file_system(need.file_system, need)
     if need.directory_bucket:
@@ -36,19 +44,32 @@ def document(need: Needed) -> Node:
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": "Storage for a training job, as planned by gpufeed; costs run until it is deleted",
         "Parameters": _parameters(need, json.dumps(resources)),
-        "Conditions": {
-            "CreateBucket": {"Fn::Equals": [{"Ref": "ExistingBucketName"}, ""]},
-            "ExpireCheckpoints": {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, "0"]}]},
-        },
+        "Conditions": _conditions(need),
         "Resources": resources,
         "Outputs": _outputs(need),
     }
 
 
+def _conditions(need: Needed) -> Node:
+    found: Node = {
+        "CreateBucket": {"Fn::Equals": [{"Ref": "ExistingBucketName"}, ""]},
+        "ExpireCheckpoints": {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, "0"]}]},
+    }
+    for service in need.endpoints:
+        name, routes = _ENDPOINTS[service]
+        found[f"Create{name}"] = {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": [",", {"Ref": routes}]}, ""]}]}
+    if need.encrypts_with_kms:
+        unnamed: Node = {"Fn::Not": [{"Condition": "KeyIsNamed"}]}
+        found["KeyIsNamed"] = {"Fn::Not": [{"Fn::Equals": [{"Ref": "KmsKeyArn"}, ""]}]}
+        # A bucket that is there already keeps its own key.
+        found["CreateKey"] = unnamed if need.directory_bucket else {"Fn::And": [{"Condition": "CreateBucket"}, unnamed]}
+    return found
+
+
 def _parameters(need: Needed, used_in: str) -> Node:
     """Those that the resources refer to, and the two of the conditions."""
     found: Node = {}
-    for parameter in parameters().values():
+    for parameter in parameters(need).values():
         name = parameter.get("cloudformation")
         if name is None or not (
             name in ("ExistingBucketName", "CheckpointExpirationDays")
@@ -94,6 +115,8 @@ def _bucket(need: Needed) -> Node:
         "LifecycleConfiguration": {"Rules": rules},
         "Tags": _TAGS,
     }
+    if need.encrypts_with_kms:
+        properties["BucketEncryption"] = _encryption(bucket_key=need.bucket_key)
     if need.s3_files:
         properties["VersioningConfiguration"] = {"Status": "Enabled"}
         rules.insert(
@@ -123,16 +146,64 @@ def _directory_bucket(need: Needed) -> Node:
             "ExpirationInDays": {"Ref": "CheckpointExpirationDays"},
         }
         rules.append(_if("ExpireCheckpoints", expire))
-    return {
-        "Type": "AWS::S3Express::DirectoryBucket",
-        **_kept("Retain"),
-        "Properties": {
-            "LocationName": {"Ref": "AvailabilityZoneId"},
-            "DataRedundancy": "SingleAvailabilityZone",
-            "LifecycleConfiguration": {"Rules": rules},
-            "Tags": _TAGS,
-        },
+    properties: Node = {
+        "LocationName": {"Ref": "AvailabilityZoneId"},
+        "DataRedundancy": "SingleAvailabilityZone",
+        "LifecycleConfiguration": {"Rules": rules},
+        "Tags": _TAGS,
     }
+    if need.encrypts_with_kms:
+        # A directory bucket has bucket keys always.
+        properties["BucketEncryption"] = _encryption(bucket_key=True)
+    return {"Type": "AWS::S3Express::DirectoryBucket", **_kept("Retain"), "Properties": properties}
+
+
+def _encryption(*, bucket_key: bool) -> Node:
+    by_default: Node = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": _KEY}
+    rule: Node = {"BucketKeyEnabled": bucket_key, "ServerSideEncryptionByDefault": by_default}
+    return {"ServerSideEncryptionConfiguration": [rule]}
+
+
+def _key(need: Needed) -> Node:
+    """The account decides by IAM who uses it; a linked file system's service role has to stand in the key's policy."""
+    account = {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+    statements: list[Node] = [
+        {"Sid": "Account", "Effect": "Allow", "Principal": {"AWS": account}, "Action": "kms:*", "Resource": "*"}
+    ]
+    if need.file_system is not None:
+        role = {"Fn::Sub": f"arn:${{AWS::Partition}}:iam::${{AWS::AccountId}}:role/{FSX_ROLE}"}
+        statements.append(
+            {
+                "Sid": "LinkedFileSystems",
+                "Effect": "Allow",
+                "Principal": {"AWS": "*"},
+                "Action": list(FSX_ACTIONS),
+                "Resource": "*",
+                "Condition": {
+                    "StringEquals": {"kms:CallerAccount": {"Ref": "AWS::AccountId"}},
+                    "StringLike": {"aws:PrincipalArn": role},
+                },
+            }
+        )
+    properties: Node = {
+        "Description": "Data set and checkpoints of a training job",
+        "EnableKeyRotation": True,
+        "KeyPolicy": {"Version": "2012-10-17", "Statement": statements},
+        "Tags": _TAGS,
+    }
+    # Without its key the data that outlives the stack could not be read.
+    return {"Type": "AWS::KMS::Key", "Condition": "CreateKey", **_kept("Retain"), "Properties": properties}
+
+
+def _endpoint(name: str, service: str, routes: str) -> Node:
+    properties: Node = {
+        "VpcEndpointType": "Gateway",
+        "ServiceName": {"Fn::Sub": f"com.amazonaws.${{AWS::Region}}.{service}"},
+        "VpcId": {"Ref": "VpcId"},
+        "RouteTableIds": {"Ref": routes},
+        "Tags": _TAGS,
+    }
+    return {"Type": "AWS::EC2::VPCEndpoint", "Condition": f"Create{name}", "Properties": properties}
 
 
 def _file_system(system: FileSystem, need: Needed) -> Node:

@@ -13,6 +13,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
 from gpufeed.model.fsx import automatic_metadata_iops
+from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
 from gpufeed.model.recommendation import OptionAnswer, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.present import words
@@ -21,6 +22,9 @@ from gpufeed.present import words
 _SETTINGS = frozenset(
     {"deployment_type", "storage_type", "storage_capacity_gib", "throughput_mb_per_s_per_tib", "metadata_iops", "efa"}
 )
+#: What a file system uses the key of a linked bucket for, and as which role: one of its own for each file system.
+FSX_ACTIONS = ("kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey")
+FSX_ROLE = "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_fs-*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,10 @@ class Needed:
     noncurrent_days: int
     chunk_mib: int
     nfs_port: int
+    endpoints: tuple[str, ...]  # gateway endpoints: "s3", "s3express"
+    through_nat: bool  # S3 is reached through a NAT gateway now
+    encrypts_with_kms: bool
+    bucket_key: bool
     zones: tuple[str, ...]  # zones of the Region that have directory buckets
     about: tuple[str, ...]
 
@@ -62,10 +70,12 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
     options = {placement.option for placement in placed.values()}
     backed_by = {placement.backed_by for placement in placed.values()}
     bucket = facts.options[S3]
+    workload = plan.workload
+    directory_bucket = EXPRESS in options | backed_by
     return Needed(
         region=plan.region,
         file_system=_file_system(plan, facts) if FSX in options else None,
-        directory_bucket=EXPRESS in options | backed_by,
+        directory_bucket=directory_bucket,
         checkpoints_in_directory_bucket=EXPRESS in (placed["checkpoints"].option, placed["checkpoints"].backed_by),
         s3_files=S3_FILES in options,
         checkpoints_in_s3_files=placed["checkpoints"].option == S3_FILES,
@@ -73,6 +83,14 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         noncurrent_days=_in_unit(bucket, "noncurrent_versions_kept"),
         chunk_mib=_in_unit(facts.options[FSX], "imported_file_chunk"),
         nfs_port=_in_unit(facts.options[S3_FILES], "port"),
+        endpoints=(
+            # A gateway endpoint reaches the buckets of its own Region alone.
+            *(["s3"] if workload.network_path != OTHER_REGION else []),
+            *(["s3express"] if directory_bucket else []),
+        ),
+        through_nat=workload.network_path == NAT,
+        encrypts_with_kms=kms_calls(workload.encryption, facts) is not None,
+        bucket_key=workload.encryption == "sse-kms-bucket-key",
         zones=_zones(plan.region, facts),
         about=_about(plan, facts, version),
     )
@@ -146,6 +164,10 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     if checkpoints != reads.option:
         lines.append(_monthly(plan.option(checkpoints)))
     lines.append(text("infrastructure.prices", oldest=min(dates), newest=max(dates)))
+    if workload.network_path == NAT:
+        lines.append(text("infrastructure.nat"))
+    if workload.encryption == "sse-kms":
+        lines.append(text("infrastructure.no-bucket-key"))
     if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
     return tuple(lines)
@@ -166,7 +188,15 @@ def heading(need: Needed, form: str) -> str:
     return "".join(f"# {line}\n" for line in need.about) + sources
 
 
-@cache
-def parameters() -> Mapping[str, Any]:
+def parameters(need: Needed) -> Mapping[str, Any]:
     """Named placeholders, ``data/templates/parameters.toml``: nobody's account or network stands in a template."""
+    if not need.through_nat:
+        return _parameters()
+    # There is no gateway endpoint yet: which route tables get one cannot be left open.
+    routes = {name: value for name, value in _parameters()["route_table_ids"].items() if name != "default"}
+    return {**_parameters(), "route_table_ids": routes}
+
+
+@cache
+def _parameters() -> Mapping[str, Any]:
     return tomllib.loads((data_directory() / "templates" / "parameters.toml").read_text(encoding="utf-8"))

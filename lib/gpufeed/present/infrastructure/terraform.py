@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from gpufeed.present.infrastructure.need import FileSystem, Needed, heading, parameters
+from gpufeed.present.infrastructure.need import FSX_ACTIONS, FSX_ROLE, FileSystem, Needed, heading, parameters
 
 _EVENTS = ["NEW", "CHANGED", "DELETED"]
 _CREATED = 'var.existing_bucket_name == "" ? 1 : 0'
@@ -46,18 +46,21 @@ def configuration(need: Needed) -> str:
 
 def blocks(need: Needed) -> list[Block]:
     """The configuration, variables first."""
-    resources = [*_bucket(need)]
+    resources = [*_bucket(need), *_endpoints(need)]
+    if need.encrypts_with_kms:
+        resources += _key(need)
     if need.file_system is not None:
         resources += _file_system(need.file_system, need)
     if need.directory_bucket:
         resources += _directory_bucket(need)
     if need.s3_files:
         resources += _s3_files(need)
+    resources = _data_sources(need) + resources
     outputs = _outputs(need)
     written = "\n".join(line for block in [*resources, *outputs] for line in _block(block))
     variables = [
         _variable(name, parameter, need)
-        for name, parameter in parameters().items()
+        for name, parameter in parameters(need).items()
         if f"var.{name}" in written or name == "project_tag"
     ]
     return [*_head(need), *variables, *resources, *outputs]
@@ -77,13 +80,14 @@ def _head(need: Needed) -> list[Block]:
 
 
 def _variable(name: str, parameter: Mapping[str, Any], need: Needed) -> Block:
-    number = parameter["type"] == "Number"
+    several = parameter["type"] == "CommaDelimitedList"
+    kind = "list(string)" if several else "number" if parameter["type"] == "Number" else "string"
     entries: list[Attribute | Block] = [
-        Attribute("type", Expression("number" if number else "string")),
+        Attribute("type", Expression(kind)),
         Attribute("description", parameter["description"]),
     ]
     if "default" in parameter:
-        entries.append(Attribute("default", parameter["default"]))
+        entries.append(Attribute("default", [] if several else parameter["default"]))
     if name == "availability_zone_id" and need.zones:
         known = json.dumps(list(need.zones))
         entries.append(_valid(f"contains({known}, var.{name})", "A zone of this Region that has directory buckets."))
@@ -93,6 +97,13 @@ def _variable(name: str, parameter: Mapping[str, Any], need: Needed) -> Block:
     if "minimum" in parameter:
         entries.append(_valid(f"var.{name} >= {parameter['minimum']}", "It cannot be negative."))
     return Block("variable", (name,), tuple(entries))
+
+
+def _data_sources(need: Needed) -> list[Block]:
+    """What the account and the partition are called, where a name is made of them."""
+    policy = need.encrypts_with_kms and need.file_system is not None
+    names = [*(["aws_caller_identity"] if policy else []), *(["aws_partition"] if policy or need.s3_files else [])]
+    return [_of("data", (name, "current")) for name in names]
 
 
 def _valid(condition: str, message: str) -> Block:
@@ -129,6 +140,83 @@ def _bucket(need: Needed) -> Iterator[Block]:
         count=Expression(_CREATED),
         bucket=created,
     )
+
+
+def _endpoints(need: Needed) -> Iterator[Block]:
+    """The way to the buckets that no NAT gateway limits or charges for."""
+    routes_of = {"s3": "route_table_ids", "s3express": "express_route_table_ids"}
+    for service in need.endpoints:
+        routes = f"var.{routes_of[service]}"
+        yield _resource(
+            "aws_vpc_endpoint",
+            service,
+            count=Expression(f"length({routes}) > 0 ? 1 : 0"),
+            vpc_endpoint_type="Gateway",
+            service_name=f"com.amazonaws.{need.region}.{service}",
+            vpc_id=Expression("var.vpc_id"),
+            route_table_ids=Expression(routes),
+        )
+
+
+def _key(need: Needed) -> Iterator[Block]:
+    """The account decides by IAM who uses it; a linked file system's service role has to stand in the key's policy."""
+    # A bucket that is there already keeps its own key.
+    bucket = "" if need.directory_bucket else ' && var.existing_bucket_name == ""'
+    named = 'var.kms_key_arn == "" ? one(aws_kms_key.data[*].arn) : var.kms_key_arn'
+    yield _of("locals", (), key_arn=Expression(named))
+    policy = {}
+    if need.file_system is not None:
+        yield _key_policy()
+        policy = {"policy": Expression("data.aws_iam_policy_document.key.json")}
+    yield _resource(
+        "aws_kms_key",
+        "data",
+        # Without its key the data could not be read any more.
+        _of("lifecycle", (), prevent_destroy=True),
+        count=Expression(f'var.kms_key_arn == ""{bucket} ? 1 : 0'),
+        description="Data set and checkpoints of a training job",
+        enable_key_rotation=True,
+        **policy,
+    )
+    created = {"count": Expression(_CREATED), "bucket": Expression("aws_s3_bucket.data[0].id")}
+    yield _encryption("data", bucket_key=need.bucket_key, **created)
+    if need.directory_bucket:
+        # A directory bucket has bucket keys always.
+        name = Expression("aws_s3_directory_bucket.training.bucket")
+        yield _encryption("training", bucket_key=True, bucket=name)
+
+
+def _encryption(name: str, *, bucket_key: bool, **where: Any) -> Block:
+    by_default = {"sse_algorithm": "aws:kms", "kms_master_key_id": Expression("local.key_arn")}
+    rule = _of(
+        "rule", (), _of("apply_server_side_encryption_by_default", (), **by_default), bucket_key_enabled=bucket_key
+    )
+    return _resource("aws_s3_bucket_server_side_encryption_configuration", name, rule, **where)
+
+
+def _key_policy() -> Block:
+    arn = "arn:${data.aws_partition.current.partition}:iam::${data.aws_caller_identity.current.account_id}"
+    account = _of(
+        "statement",
+        (),
+        _of("principals", (), type="AWS", identifiers=[Expression(f'"{arn}:root"')]),
+        sid="Account",
+        actions=["kms:*"],
+        resources=["*"],
+    )
+    caller = Expression("data.aws_caller_identity.current.account_id")
+    role = Expression(f'"{arn}:role/{FSX_ROLE}"')
+    file_systems = _of(
+        "statement",
+        (),
+        _of("principals", (), type="AWS", identifiers=["*"]),
+        _of("condition", (), test="StringEquals", variable="kms:CallerAccount", values=[caller]),
+        _of("condition", (), test="StringLike", variable="aws:PrincipalArn", values=[role]),
+        sid="LinkedFileSystems",
+        actions=list(FSX_ACTIONS),
+        resources=["*"],
+    )
+    return _of("data", ("aws_iam_policy_document", "key"), account, file_systems)
 
 
 def _directory_bucket(need: Needed) -> Iterator[Block]:
@@ -256,7 +344,6 @@ def _s3_files(need: Needed) -> Iterator[Block]:
         from_port=need.nfs_port,
         to_port=need.nfs_port,
     )
-    yield _of("data", ("aws_partition", "current"))
     # As for FSx for Lustre: what holds checkpoints is deleted by hand.
     kept = [_of("lifecycle", (), prevent_destroy=True)] if need.checkpoints_in_s3_files else []
     yield _resource(
