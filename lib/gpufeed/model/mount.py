@@ -1,4 +1,4 @@
-"""What Mountpoint for Amazon S3 asks of an instance: memory to read ahead into, and a cache if it is to keep anything."""
+"""What Mountpoint for Amazon S3 asks of an instance: memory to read ahead into, and a cache if it is to keep any."""
 
 from __future__ import annotations
 
