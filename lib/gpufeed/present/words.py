@@ -204,6 +204,11 @@ def unit_price(price: Quantity | None, unit: str, currency: str) -> str:
     return text(f"billed-per.{_BILLED[unit][0]}", money=list_price(price, currency))
 
 
+def priced(amount: Quantity | None, currency: str) -> str:
+    """An amount of money with its range, in its currency; None is "not priced"."""
+    return quantity(amount and amount.named(currency), "present.not-priced")
+
+
 def list_price(price: Quantity, currency: str) -> str:
     """A price with all its digits: ``USD 21.957642``, ``USD 0.00003``."""
     value, low, high = (
@@ -269,6 +274,7 @@ def role(id_: str) -> str:
 
 
 def yes_no(answer: bool | None) -> str:
+    """A condition that holds, does not, or is not known."""
     return text("present.unknown" if answer is None else "present.yes" if answer else "present.no")
 
 
@@ -419,7 +425,7 @@ def _parameter(name: str, value: Any) -> str:
     if isinstance(value, said.Reason):
         return reason(value).rstrip(text("present.full-stop"))
     if isinstance(value, bool):
-        return text("present.yes" if value else "present.no")
+        return yes_no(value)
     if name in _BY_NAME:
         return _BY_NAME[name](value)
     if isinstance(value, int | float):

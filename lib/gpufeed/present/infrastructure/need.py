@@ -178,7 +178,7 @@ def _monthly(answer: OptionAnswer) -> str:
     return text(
         "infrastructure.monthly",
         option=words.option(answer.option),
-        cost=words.quantity(monthly and monthly.named(answer.cost.currency), "present.not-priced"),
+        cost=words.priced(monthly, answer.cost.currency),
     )
 
 

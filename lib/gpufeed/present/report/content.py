@@ -258,7 +258,7 @@ def _shown(fact: Fact) -> str:
     if fact.quantity is not None:
         return words.quantity(fact.quantity)
     if isinstance(fact.value, bool):
-        return text("present.yes" if fact.value else "present.no")
+        return words.yes_no(fact.value)
     if isinstance(fact.value, tuple):
         return text("present.list-separator").join(str(part) for part in fact.value) or text("present.none")
     return str(fact.value)

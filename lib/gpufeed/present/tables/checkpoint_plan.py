@@ -180,10 +180,7 @@ def _retention(option: Checkpoints) -> tuple[str, ...]:
         name,
         words.quantity(kept.kept),
         words.quantity(kept.gib_months),
-        *(
-            words.quantity(part and part.named(kept.currency), "present.not-priced")
-            for part in (kept.keeping, kept.saving, kept.total)
-        ),
+        *(words.priced(part, kept.currency) for part in (kept.keeping, kept.saving, kept.total)),
         text("present.list-separator").join(text(f"cost.{part}") for part in kept.not_priced) or "–",
     )
 
@@ -244,13 +241,13 @@ def _ability_name(ability: Ability) -> str:
 def _serves(ability: Ability, needed: frozenset[str]) -> str:
     if not ability.serves_files:
         return text("checkpoints.objects-only")
-    return text("present.no" if lacking(ability, needed) else "present.yes")
+    return words.yes_no(not lacking(ability, needed))
 
 
 def _can(ability: Ability, operation: str) -> str:
     if operation in ability.flags:
         return text("checkpoints.with-flag")
-    return text("present.yes" if operation in ability.operations else "present.no")
+    return words.yes_no(operation in ability.operations)
 
 
 def memory_first(found: MemoryFirst | None) -> list[str]:

@@ -76,7 +76,7 @@ def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFr
 
 def amount(part: Quantity | None, cost: Cost) -> str:
     """Money in the cost's currency, or "not priced"."""
-    return words.quantity(part and part.named(cost.currency), "present.not-priced")
+    return words.priced(part, cost.currency)
 
 
 def priced_first(recommendation: Recommendation) -> list[OptionAnswer]:

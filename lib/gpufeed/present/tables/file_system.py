@@ -57,15 +57,11 @@ def size_set_by(one: Configuration) -> str:
 def per_month(one: Configuration, currency: str) -> str:
     """The price; where metadata IOPS are ordered, storage and they apart as well."""
     storage, metadata = one.storage_per_month, one.metadata_per_month
-    whole = amount_of(one.per_month, currency)
+    whole = words.priced(one.per_month, currency)
     if one.per_month is None or storage is None or metadata is None or not metadata.value:
         return whole
-    parts = {"storage": amount_of(storage, currency), "metadata": amount_of(metadata, currency)}
+    parts = {"storage": words.priced(storage, currency), "metadata": words.priced(metadata, currency)}
     return text("fsx.per-month-in-parts", whole=whole, **parts)
-
-
-def amount_of(price: Quantity | None, currency: str) -> str:
-    return words.quantity(price and price.named(currency), "present.not-priced")
 
 
 def compared(comparison: Comparison) -> pd.DataFrame:
@@ -106,7 +102,7 @@ def comparison_sentences(comparison: Comparison, currency: str) -> list[str]:
         said.append(text("fsx.instead", configuration=settings(comparison.instead)))
     elif comparison.enough is False and not comparison.changes:
         said.append(text("fsx.nothing-would-do", region=visible(has.region)))
-    now, then = (amount_of(price, currency) for price in (comparison.per_month_now, comparison.per_month_then))
+    now, then = (words.priced(price, currency) for price in (comparison.per_month_now, comparison.per_month_then))
     said.append(text("fsx.costs-now", now=now) if comparison.enough else text("fsx.costs", now=now, then=then))
     return said
 

@@ -74,11 +74,11 @@ def small_files(found: SmallFiles, currency: str) -> pd.DataFrame:
         (
             (
                 words.option(verdict.option),
-                text("present.yes" if verdict.problem else "present.no"),
+                words.yes_no(verdict.problem),
                 words.quantity(verdict.threshold_bytes),
                 words.quantity(verdict.epoch_seconds),
                 words.count(verdict.requests),
-                words.quantity(verdict.request_cost and verdict.request_cost.named(currency), "present.not-priced"),
+                words.priced(verdict.request_cost, currency),
                 text(f"small-files.{verdict.reason}"),
             )
             for verdict in found.per_option
