@@ -11,6 +11,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 
 export PORT
+# Some thirty processes import the same modules: the first keeps them compiled for the others.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup lab test lint types unit notebooks-test browser bench notebooks lock clean
 .DEFAULT_GOAL := help
