@@ -48,5 +48,5 @@ def open_notebook(browser: BrowserContext, lab: Lab) -> Iterator[OpenNotebook]:
 
     yield open_one
     for notebook in opened:
-        notebook.page.close()
+        notebook.close()
     assert [fault for notebook in opened for fault in notebook.faults] == []

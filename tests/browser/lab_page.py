@@ -44,6 +44,7 @@ RUN_ALL = """() => {
     delete window.ran;
     window.jupyterapp.commands.execute('notebook:run-all-cells').finally(() => { window.ran = true; });
 }"""
+END_KERNELS = "() => window.jupyterapp.serviceManager.sessions.shutdownAll()"
 ERROR_OUTPUT = "[data-mime-type='application/vnd.jupyter.error'], [data-mime-type='application/vnd.jupyter.stderr']"
 
 
@@ -136,6 +137,11 @@ class NotebookPage:
         path = RESULTS / f"{name}.png"
         self.page.screenshot(path=path)
         return path
+
+    def close(self) -> None:
+        """Leave the notebook and end its kernel, so that none works on beside the next test."""
+        self.page.evaluate(END_KERNELS)
+        self.page.close()
 
     def prompts(self) -> list[str]:
         """Dialogs and notices that JupyterLab shows unasked."""
