@@ -38,6 +38,12 @@ class Need:
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     unknown: frozenset[str] = frozenset()
 
+    @property
+    def rates(self) -> dict[str, float | None]:
+        """What is asked by name, "read" and "write" [bytes/s] and "opens" [opens/s]; None: not known."""
+        asked = {"read": self.read_bytes_per_s, "write": self.write_bytes_per_s, "opens": self.opens_per_s}
+        return {name: None if name in self.unknown else rate for name, rate in asked.items()}
+
 
 class Order(NamedTuple):
     """What one asks AWS for.  ``ordered_iops`` are the metadata IOPS on top of what comes with the capacity."""

@@ -120,7 +120,7 @@ def _option(answer: OptionAnswer) -> dict[str, Any]:
     return {
         "option": answer.option,
         "verdict": answer.verdict,
-        "reasons": [{"id": r.id, "text": words.reason(r), "source": r.source} for r in answer.reasons],
+        "reasons": _reasons(answer.reasons),
         "configuration": dict(answer.supply.configuration),
         "read_bytes_per_s": ranged(answer.supply.read_bytes_per_s),
         "limited_by": words.limit(answer.supply.limited_by),
@@ -290,13 +290,11 @@ def file_systems(sized: Sized) -> dict[str, Any]:
 
 
 def _need(need: Need) -> dict[str, Any]:
-    rates = {"read": need.read_bytes_per_s, "write": need.write_bytes_per_s, "opens": need.opens_per_s}
-    known = {name: None if name in need.unknown else rate for name, rate in rates.items()}
     return {
         "holds_bytes": need.holds_bytes,
-        "read_bytes_per_s": known["read"],
-        "write_bytes_per_s": known["write"],
-        "opens_per_s": known["opens"],
+        "read_bytes_per_s": need.rates["read"],
+        "write_bytes_per_s": need.rates["write"],
+        "opens_per_s": need.rates["opens"],
         "efa": need.efa,
         "random_reads": need.random_reads,
     }

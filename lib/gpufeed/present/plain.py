@@ -257,18 +257,12 @@ def file_systems(sized: Sized) -> list[str]:
 
 
 def _needed(need: Need) -> str:
-    known = {
-        "read": need.read_bytes_per_s,
-        "write": need.write_bytes_per_s,
-        "opens": need.opens_per_s,
-    }
-    said = {name: None if name in need.unknown else value for name, value in known.items()}
     return text(
         "fsx.needed",
         data=words.gibibytes(need.holds_bytes),
-        read=words.rate(said["read"]),
-        write=words.rate(said["write"]),
-        opens=words.per_second(said["opens"], "opens"),
+        read=words.rate(need.rates["read"]),
+        write=words.rate(need.rates["write"]),
+        opens=words.per_second(need.rates["opens"], "opens"),
     )
 
 

@@ -120,13 +120,6 @@ def _warnings(plan: Recommendation) -> Section:
 
 def _role(placed: Placement) -> Section:
     """Where one kind of data goes: configuration, who decided, the opinions, and why."""
-    measured = text("present.nothing-measured")
-    if placed.measured_used_as:
-        measured = text(
-            "present.used-as",
-            option=words.option(placed.measured) if placed.measured else text("present.no-option"),
-            used_as=text(f"used-as.{placed.measured_used_as}"),
-        )
     said = []
     if placed.configuration or placed.mode:
         said.append(Cited(text("report.configuration", configuration=configuration(placed))))
@@ -137,7 +130,7 @@ def _role(placed: Placement) -> Section:
                 decided_by=words.decided_by(placed.decided_by),
                 rule=words.option(placed.rule),
                 model=words.option(placed.model) if placed.model else text("present.unknown"),
-                measured=measured,
+                measured=words.measured(placed),
             )
         ),
         *_reasons(placed.reasons),
