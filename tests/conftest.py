@@ -1,4 +1,4 @@
-"""What every test may use: the real embedded S3 server, started once and shared."""
+"""What every test may use: the real embedded S3 server, started once and shared, and made-up AWS settings."""
 
 from __future__ import annotations
 
@@ -49,3 +49,16 @@ def demo_environment(demo_server: demo.Demo, monkeypatch: pytest.MonkeyPatch) ->
     for name, value in demo_server.environment().items():
         monkeypatch.setenv(name, value)
     return demo_server
+
+
+@pytest.fixture
+def aws_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Made-up keys, and nothing of the settings of whoever runs the tests."""
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "example-key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "example-secret")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))

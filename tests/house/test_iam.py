@@ -77,16 +77,6 @@ def recording(application: Callable[..., Any]) -> Iterator[tuple[str, list[Reque
     server.server_close()
 
 
-@pytest.fixture
-def made_up_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "example-key")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "example-secret")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
-
-
 def made_by_scan_and_probe(keys: dict[str, int]) -> list[Request]:
     with recording(DomainDispatcherApplication(create_backend_app)) as (url, requests):
         s3 = boto3.client("s3", endpoint_url=url)
@@ -127,7 +117,7 @@ def many_small_and_one_large(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_scan_and_probe_need_the_policy_and_the_policy_holds_nothing_else(
-    made_up_keys: None, many_small_and_one_large: dict[str, int]
+    aws_settings: None, many_small_and_one_large: dict[str, int]
 ) -> None:
     requests = made_by_scan_and_probe(many_small_and_one_large)
     policy = statements("read-only.json")
@@ -167,7 +157,7 @@ def express(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     return [SESSION if "session" in environ["QUERY_STRING"] else EMPTY_LIST]
 
 
-def test_a_directory_bucket_is_listed_in_a_session_and_the_session_is_the_only_permission(made_up_keys: None) -> None:
+def test_a_directory_bucket_is_listed_in_a_session_and_the_session_is_the_only_permission(aws_settings: None) -> None:
     with recording(express) as (url, requests):
         assert scan("s3://your-bucket--use1-az4--x-s3/a/", options=StoreOptions(endpoint_url=url)).complete
     asked = [request.action for request in requests]
@@ -178,7 +168,7 @@ def test_a_directory_bucket_is_listed_in_a_session_and_the_session_is_the_only_p
 
 
 def test_looking_at_a_file_system_needs_its_policy_and_the_policy_holds_nothing_else(
-    made_up_keys: None, monkeypatch: pytest.MonkeyPatch
+    aws_settings: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     lustre = {"FileSystemId": "fs-01234567", "FileSystemType": "LUSTRE", "LustreConfiguration": {}}
@@ -199,7 +189,7 @@ def test_looking_at_a_file_system_needs_its_policy_and_the_policy_holds_nothing_
 
 
 def test_refreshing_prices_asks_for_one_action_and_the_policy_holds_nothing_else(
-    made_up_keys: None, monkeypatch: pytest.MonkeyPatch
+    aws_settings: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
