@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -171,10 +171,10 @@ def test_a_change_gives_new_values_and_charts_soon(study: Study) -> None:
     panel = ChoosePanel(study)
     taken = []
     for instances in range(9, 14):
-        began = perf_counter()
+        began = process_time()
         panel.form.widgets["instances"].value = str(instances)
-        taken.append(perf_counter() - began)
-    # 0.3 s on a quiet machine; what is held here is that it never becomes a matter of seconds.
+        taken.append(process_time() - began)
+    # 0.3 s of work, however busy the machine is; what is held here is that it never becomes a matter of seconds.
     assert min(taken) < 1.0
 
 
