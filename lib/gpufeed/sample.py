@@ -26,6 +26,8 @@ _JPEG_END = bytes.fromhex("ffd9")
 
 
 class Sample(NamedTuple):
+    """One object of the sample."""
+
     key: str
     size: int  # [bytes]
 

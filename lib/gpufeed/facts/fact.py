@@ -62,6 +62,8 @@ class Where:
 
 
 class Citation(NamedTuple):
+    """What every number in ``data/`` has to say of itself: source ids, basis, and date."""
+
     sources: tuple[str, ...]
     basis: str
     as_of: str

@@ -12,6 +12,7 @@ PRICES_VARIABLE = "GPUFEED_PRICES"
 
 @cache
 def data_directory() -> Path:
+    """The folder of this installation's facts, messages and templates."""
     package = Path(__file__).resolve().parents[1]
     in_wheel = package / "data"
     return in_wheel if in_wheel.is_dir() else package.parents[1] / "data"

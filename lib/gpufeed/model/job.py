@@ -42,6 +42,10 @@ def currency_of(region: str, facts: Facts) -> str:
 
 
 def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> tuple[Job, list[Caveat]]:
+    """The job of a workload, and a caveat for each default that its answer rests on.
+
+    A profile of the real prefix replaces the stated size and number of objects.
+    """
     asked = demand(workload, facts, profile)
     warnings: list[Caveat] = []
     region = workload.region or DEFAULT_REGION

@@ -92,6 +92,7 @@ class Tally:
 
 
 def grouped(names: Sequence[str | None], sizes: Sequence[int]) -> Iterator[tuple[str | None, int, int]]:
+    """(name, how often, bytes) of each different name, in the order of its first; the hot path of a scan."""
     counts: dict[str | None, int] = {}
     totals: dict[str | None, int] = {}
     for name, size in zip(names, sizes, strict=True):

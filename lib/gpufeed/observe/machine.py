@@ -35,6 +35,7 @@ class Mount:
 
 
 def host() -> str:
+    """The name of this machine."""
     return platform.node()
 
 

@@ -30,10 +30,12 @@ def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
 
 
 def in_region(region: str, facts: Facts) -> list[Price]:
+    """Every price row of a Region, the user's own included."""
     return [row for row in facts.prices if row.region == region]
 
 
 def document(region: str, facts: Facts, today: date) -> dict[str, Any]:
+    """What ``gpufeed prices --json`` prints."""
     return {
         "region": region,
         "prices": [_row(row, facts, today) for row in in_region(region, facts)],
@@ -57,6 +59,7 @@ def refreshed_lines(found: Refreshed, changed: Sequence[Change], place: str) -> 
 
 
 def refreshed_document(found: Refreshed, changed: Sequence[Change], place: str) -> dict[str, Any]:
+    """What ``gpufeed prices --refresh --json`` prints."""
     return {
         "region": found.region,
         "written": place,

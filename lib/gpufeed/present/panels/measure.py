@@ -148,6 +148,7 @@ class MeasurePanel(WorkingPanel):
 
 
 def demand_of(study: Study) -> Demand | None:
+    """What the GPUs ask for, where the study has a plan."""
     return study.recommendation.demand if study.recommendation is not None else None
 
 

@@ -51,6 +51,7 @@ def cost_parts(recommendation: Recommendation) -> list[str]:
 
 
 def part_of(answer: OptionAnswer, name: str) -> Quantity | None:
+    """The amount of one part, by the name of its column; None is "not priced"."""
     part: Quantity | None = getattr(answer.cost, _COST_PARTS[name])
     return part
 
@@ -88,4 +89,5 @@ def priced_first(recommendation: Recommendation) -> list[OptionAnswer]:
 
 
 def not_priced(answer: OptionAnswer) -> str:
+    """The lines without an amount, by name; empty where all are priced."""
     return text("present.list-separator").join(text(f"cost.{part}") for part in answer.cost.not_priced)

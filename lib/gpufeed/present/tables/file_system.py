@@ -45,6 +45,7 @@ def _file_system(one: Configuration, group: str, currency: str) -> tuple[str, ..
 
 
 def settings(one: Configuration) -> str:
+    """What to order: type, capacity, MB/s per TiB, metadata IOPS, EFA."""
     return text("present.list-separator").join(words.setting(name, value) for name, value in one.settings.items())
 
 
@@ -70,6 +71,7 @@ def compared(comparison: Comparison) -> pd.DataFrame:
 
 
 def compared_rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The rows of :func:`compared`, without pandas."""
     return [
         (
             text(f"fsx.trait.{row.id}"),

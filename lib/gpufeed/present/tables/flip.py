@@ -32,6 +32,7 @@ def sensitivity(found: Sequence[Sensitivity]) -> pd.DataFrame:
 
 
 def nearest_first(found: Iterable[Sensitivity]) -> list[Sensitivity]:
+    """Traits by how little they have to change."""
     return sorted(found, key=lambda one: one.factor)
 
 

@@ -87,14 +87,17 @@ def small_files(found: SmallFiles, currency: str) -> pd.DataFrame:
 
 
 def prefixes(profile: PrefixProfile) -> pd.DataFrame:
+    """The sub-prefixes that hold most bytes, and all others in a last row."""
     return _tally("prefix", profile.prefixes)
 
 
 def extensions(profile: PrefixProfile) -> pd.DataFrame:
+    """The same by file name extension."""
     return _tally("extension", profile.extensions)
 
 
 def storage_classes(profile: PrefixProfile) -> pd.DataFrame:
+    """The same by storage class."""
     return _tally("storage-class", profile.storage_classes)
 
 
