@@ -68,11 +68,14 @@ class Quantity(NamedTuple):
         return self * other
 
     def __truediv__(self, other: Quantity | float) -> Quantity:
+        low, value, high, _, basis, sources = self
         if not isinstance(other, Quantity):
-            low, value, high = _divide(self.low, other), _divide(self.value, other), _divide(self.high, other)
-            return _new(Quantity, (low, value, high, "", self.basis, self.sources))
-        o = other
-        return self._with(o, _divide(self.low, o.high), _divide(self.value, o.value), _divide(self.high, o.low))
+            if other:
+                return _new(Quantity, (low / other, value / other, high / other, "", basis, sources))
+            return _new(Quantity, (_divide(low, 0), _divide(value, 0), _divide(high, 0), "", basis, sources))
+        if other.low:  # then none of its bounds is 0
+            return self._with(other, low / other.high, value / other.value, high / other.low)
+        return self._with(other, _divide(low, other.high), _divide(value, other.value), _divide(high, other.low))
 
     def __rtruediv__(self, other: float) -> Quantity:
         return _quantity(other) / self
@@ -110,7 +113,9 @@ def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ..
     basis = max(bases, key=_RANK.__getitem__)
     value = choose(values)
     for one in values:
-        if hasattr(one, "chosen"):  # a number that remembers how it was made: see model/trace.py
+        if type(one) is not float and hasattr(
+            one, "chosen"
+        ):  # a number that remembers how it was made: see model/trace.py
             value = one.chosen(name, values, value)
             break
     return Quantity(choose(lows), value, choose(highs), units[0], basis, _NOTHING.union(*sources))

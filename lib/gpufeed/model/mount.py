@@ -1,4 +1,4 @@
-"""What Mountpoint for Amazon S3 asks of an instance: memory to read ahead into, and a cache if it is to keep any."""
+"""What Mountpoint for Amazon S3 asks of an instance: memory to read ahead into, and a cache to keep anything at all."""
 
 from __future__ import annotations
 

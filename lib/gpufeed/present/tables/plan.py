@@ -112,9 +112,7 @@ def bursts(recommendation: Recommendation) -> pd.DataFrame:
     }
     shown = {name: values for name, values in known.items() if any(value is not None for value in values)}
     rows = zip((words.option(answer.option) for answer in answers), *shown.values(), strict=True)
-    return table(
-        ("option", *shown), ((name, *(words.quantity(value, "present.none") for value in row)) for name, *row in rows)
-    )
+    return table(("option", *shown), ((name, *map(words.quantity, row)) for name, *row in rows))
 
 
 _OF_EVALUATIONS = ("evaluation-seconds", "evaluation-fed")
