@@ -332,3 +332,27 @@ def with_prices(facts: Facts, factor: float) -> Facts:
         for key, rows in facts._bands.items()
     }
     return replace(facts, _bands=bands)
+
+
+def test_a_smaller_file_system_is_named_where_its_servers_hold_in_memory_what_is_read_again() -> None:
+    need = Need(holds_bytes=5e10, read_bytes_per_s=1e10, read_again_bytes=5e10)
+    # By disk 10 GB/s are 12,000 GiB of 1,000 MB/s per TiB.  From memory: 46.6 GiB at 27.3 GiB per TiB are 1,706 GiB,
+    # and 10 GB/s at 2,600 MB/s per TiB of network 3,847, which AWS sells as 4,800.
+    sized = configured_at("PERSISTENT_2-SSD-1000", 12_000, need)
+    note = next(note for note in sized.notes if note.id == "fsx-smaller-from-memory")
+    assert (sized.size_set_by, note.parameters["gib"]) == ("read", 4800)
+    assert sized.network_bytes_per_s is not None and sized.network_bytes_per_s.value == pytest.approx(12 * 2.6e9)
+    # Nothing is sized by it, and nothing is said where nothing is read again or memory is too small.
+    again, never = (cheapest(n, "us-east-1", load()) for n in (need, replace(need, read_again_bytes=None)))
+    assert again is not None and never is not None and again.settings == never.settings
+    once = configured_at("PERSISTENT_2-SSD-1000", 12_000, replace(need, read_again_bytes=None))
+    large = configured_at("PERSISTENT_2-SSD-1000", 12_000, replace(need, read_again_bytes=4e11))
+    assert not {"fsx-smaller-from-memory"} & {note.id for note in (*once.notes, *large.notes)}
+
+
+def test_in_china_the_network_of_a_file_system_bursts_lower() -> None:
+    elsewhere = configured_at("PERSISTENT_1-SSD-200", 2400, Need(0.0)).network_bytes_per_s
+    china = configured_at("PERSISTENT_1-SSD-200", 2400, Need(0.0), region="cn-north-1").network_bytes_per_s
+    # 750 MB/s per TiB; bursts of 1,300, in China of 530, which is no burst
+    assert elsewhere is not None and elsewhere[:3] == pytest.approx((1.8e9, 1.8e9, 3.12e9))
+    assert china is not None and china[:3] == pytest.approx((1.8e9, 1.8e9, 1.8e9))

@@ -90,3 +90,25 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
     )
     file_system = shown[shown["Option"] == "FSx for Lustre"].iloc[0]
     assert file_system["Transfer"] == "USD 0"
+
+
+def test_a_first_epoch_at_the_speed_of_the_gpus_has_no_limit() -> None:
+    traits = {
+        "task": "pretraining",
+        "instances": 1,
+        "instance_type": "p5.48xlarge",
+        "preset": "image-classification",
+        "dataset_bytes": 1e11,
+        "objects": 1_000_000,
+        "interface": "file-paths",
+    }
+    # 8 × 1 sample/s of 100 KB is less than any option gives; 8 × 1,000 is more than S3 or loading from it brings.
+    slow, fast = (
+        tables.epochs(
+            recommend(Workload.from_mapping(traits | {"samples_per_second_per_accelerator": rate}, load()), load())
+        )
+        for rate in (1, 1000)
+    )
+    assert set(slow["Its limit"]) == {"none: the GPUs set the pace"}
+    assert fast["Its limit"].to_list()[0] == "request latency"
+    assert "none: the GPUs set the pace" not in fast["Its limit"].to_list()[:2]
