@@ -110,12 +110,16 @@ def most(*quantities: Quantity) -> Quantity:
 
 def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...], name: str) -> Quantity:
     lows, values, highs, units, bases, sources = zip(*quantities, strict=True)
-    basis = max(bases, key=_RANK.__getitem__)
+    basis, of_all = bases[0], sources[0]
+    for one_basis, of_one in zip(bases, sources, strict=True):
+        if _RANK[one_basis] > _RANK[basis]:
+            basis = one_basis
+        if of_one and of_one is not of_all:
+            of_all = of_all | of_one
     value = choose(values)
     for one in values:
-        if type(one) is not float and hasattr(
-            one, "chosen"
-        ):  # a number that remembers how it was made: see model/trace.py
+        # A number that remembers how it was made: see model/trace.py.
+        if type(one) is not float and hasattr(one, "chosen"):
             value = one.chosen(name, values, value)
             break
-    return Quantity(choose(lows), value, choose(highs), units[0], basis, _NOTHING.union(*sources))
+    return _new(Quantity, (choose(lows), value, choose(highs), units[0], basis, of_all))

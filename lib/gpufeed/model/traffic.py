@@ -150,8 +150,9 @@ def _listing(option: str, pages: Quantity, facts: Facts) -> Quantity | None:
     """
     if option not in (S3, EXPRESS, MOUNTPOINT):
         return None
-    first = facts.options[option].known("first_byte_latency")
+    small = facts.options[EXPRESS if option == EXPRESS else S3].known("first_byte_latency")
+    low, value, high, sources = small.low, small.value, small.high, small.sources
     if option != EXPRESS:
         slow = facts.options[S3].known("first_byte_latency_slow")
-        first = slow._replace(low=facts.options[S3].known("first_byte_latency").value)
-    return (pages * first)._replace(unit="seconds", basis="assumed")
+        low, value, high, sources = small.value, slow.value, slow.high, small.sources | slow.sources
+    return Quantity(pages.low * low, pages.value * value, pages.high * high, "seconds", "assumed", sources)
