@@ -15,7 +15,9 @@ from gpufeed.model.recommendation import (
     OptionAnswer,
     Placement,
     Recommendation,
+    Starts,
     Supply,
+    Traffic,
 )
 from gpufeed.model.rules import RuleAnswer
 from gpufeed.model.workload import Workload
@@ -89,6 +91,7 @@ def recommendation() -> Recommendation:
         {"training_reads": reads},
         quantity((0.5, 0.75, 1), "share"),
         None,
+        Traffic(None, Starts(None, None, None, quantity((1, 1, 1), "count"))),
         options[0].cost,
     )
 
