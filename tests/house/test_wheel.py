@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -69,9 +70,11 @@ def test_facts_and_model_pass_their_tests_on_the_wheel(empty_environment: Path, 
     install(empty_environment, "pytest", "hypothesis")
     command = [empty_environment / "python", "-m", "pytest", "-q", "-c", tmp_path / "none.ini", "--rootdir", ROOT]
     (tmp_path / "none.ini").write_text("[pytest]\ncache_dir = .cache\n", encoding="utf-8")
-    where = "import gpufeed; print(gpufeed.__file__)"
-    imported = subprocess.run([empty_environment / "python", "-c", where], check=True, capture_output=True, text=True)
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it would lead to a checkout
+    where = [empty_environment / "python", "-c", "import gpufeed; print(gpufeed.__file__)"]
+    imported = subprocess.run(where, check=True, capture_output=True, text=True, env=own)
     assert Path(imported.stdout.strip()).is_relative_to(empty_environment.parent)
-    tests = [ROOT / "tests/facts", ROOT / "tests/model"]
-    done = subprocess.run([*command, *tests], cwd=tmp_path, check=False, capture_output=True, text=True)
+    # A wheel may lack a file.  The search for flips takes as long as all other tests, and reads no file of its own.
+    tests = [ROOT / "tests/facts", ROOT / "tests/model", f"--ignore={ROOT / 'tests/model/test_flip.py'}"]
+    done = subprocess.run([*command, *tests], cwd=tmp_path, check=False, capture_output=True, text=True, env=own)
     assert done.returncode == 0, done.stdout[-3000:]
