@@ -102,6 +102,41 @@ def test_choose_answers_a_moved_widget(lab: Lab, open_notebook: OpenNotebook) ->
     looked_at(notebook, output, "choose-figures")
 
 
+def test_choose_takes_the_plan_away_with_the_keyboard_alone(lab: Lab, open_notebook: OpenNotebook) -> None:
+    notebook, output = panel_of(lab, open_notebook, "ChoosePanel(study)", "take-away")
+    folder = field(output, "Folder")
+    expect(folder).to_have_value("take-away")
+    folder.focus()
+    notebook.page.keyboard.press("Tab")
+    expect(output.get_by_role("button", name="Report (HTML)")).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    expect(output.get_by_role("status")).to_have_text("Written: take-away/report.html", timeout=60 * SECONDS)
+    # It lies beside the notebook, where JupyterLab's file browser shows it, and reads from the disk alone.
+    notebook.page.evaluate("() => window.jupyterapp.commands.execute('filebrowser:refresh')")
+    expect(notebook.page.locator(".jp-DirListing-item", has_text="take-away").first).to_be_visible()
+    report = notebook.page.context.browser.new_page(offline=True)  # type: ignore[union-attr]
+    asked: list[str] = []
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((lab.directory / "take-away" / "report.html").as_uri())
+    expect(report.get_by_role("heading", name="Does the storage feed the GPUs?")).to_be_visible()
+    expect(report.locator("figure svg")).to_have_count(4)
+    assert [url for url in asked if not url.startswith("file:")] == []
+    report.close()
+    output.get_by_role("button", name="Decision record (JSON)").click()
+    expect(output.get_by_role("status")).to_have_text("Written: take-away/decision.json", timeout=60 * SECONDS)
+    output.get_by_role("button", name="What has changed since the record?").click()
+    expect(output).to_contain_text("Nothing it rests on has changed.", timeout=60 * SECONDS)
+    enter(output, "Folder", "take-away.ipynb/x")
+    output.get_by_role("button", name="Terraform").click()
+    expect(output.get_by_role("alert")).to_contain_text("take-away.ipynb/x could not be written")
+    enter(output, "Folder", "elsewhere")
+    output.get_by_role("button", name="Terraform").click()
+    expect(output.get_by_role("status")).to_have_text("Written: elsewhere/main.tf")
+    expect(output.get_by_role("alert")).to_have_count(0)
+    folder.scroll_into_view_if_needed()
+    looked_at(notebook, output, "take-away")
+
+
 def test_inspect_scans_and_stops_and_says_what_is_wrong(lab: Lab, open_notebook: OpenNotebook) -> None:
     notebook, output = panel_of(lab, open_notebook, f"InspectPanel(study, {PLACE})", "inspect")
     enter(output, "Prefix (s3://…)", "not a prefix")

@@ -158,6 +158,13 @@ def y_at(pixels: float) -> alt.YValue:
     return alt.YValue(pixels)  # type: ignore[no-untyped-call]  # altair's own
 
 
+def written(labels: alt.Chart, **where: Any) -> list[Any]:
+    """Labels from the left that stay readable across lines and bands: the letters, on a rim of the card's white."""
+    looks: dict[str, Any] = {"align": "left", "fontSize": 11, **where}
+    rim = labels.mark_text(color="white", stroke="white", strokeWidth=3, strokeJoin="round", **looks)
+    return [rim, labels.mark_text(color=INK, **looks)]
+
+
 def decades(low: float, high: float) -> list[float]:
     """Ticks of a logarithmic axis from the power of ten at or below ``low`` to the one at or above ``high``.
 

@@ -24,6 +24,7 @@ from gpufeed.present.charts.drawing import (
     Rows,
     data,
     decades,
+    written,
     x_at,
     y_at,
 )
@@ -65,9 +66,7 @@ def supply_vs_demand(recommendation: Recommendation) -> Drawing:
             color=_verdict_scale(alt.Color, 0),
             shape=_verdict_scale(alt.Shape, 1),
         ),
-        alt.Chart(data(rows))
-        .mark_text(align="left", dy=-15, fontSize=11, color=INK)
-        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")),
+        *written(alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-15),
     ]
     if demand is not None:
         layers = [*_demand_band(demand, x), *layers]
@@ -166,13 +165,9 @@ def cost(recommendation: Recommendation) -> Drawing:
             ),
         )
     )
-    said = (
-        alt.Chart(data(labels))
-        .mark_text(align="left", dy=-16, fontSize=11, color=INK)
-        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal"))
-    )
+    said = written(alt.Chart(data(labels)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-16)
     title = text("chart.cost.title")
-    chart = alt.layer(bars, said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
+    chart = alt.layer(bars, *said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
     listed = "; ".join(f"{row['option']}: {row['label']}" for row in labels)
     return Drawing(chart, f"{title}. {listed}", tables.costs(recommendation))
 

@@ -19,6 +19,7 @@ from gpufeed.present.charts.drawing import (
     Drawing,
     data,
     lines,
+    written,
     x_at,
 )
 from gpufeed.present.tables.flip import moved, nearest_first, today
@@ -57,9 +58,9 @@ def sensitivity(found: Sequence[Sensitivity]) -> Drawing:
         alt.Chart(data([change for one in shown for change in _changes(one)]))
         .mark_point(filled=True, shape="diamond", size=170, opacity=1, color=RED, stroke=INK, strokeWidth=1)
         .encode(x=alt.X("at", **x), y=y),
-        alt.Chart(data(rows))
-        .mark_text(align="left", dy=-13, fontSize=11, color=INK, limit=_WIDTH)
-        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")),
+        *written(
+            alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-13, limit=_WIDTH
+        ),
     ]
     title = text("chart.sensitivity.title")
     said = alt.Title(title, subtitle=lines([text("chart.sensitivity.subtitle")]))

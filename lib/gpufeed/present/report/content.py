@@ -17,7 +17,7 @@ from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.study import Study
-from gpufeed.present import answer, charts, derivation, tables, words
+from gpufeed.present import answer, charts, derivation, tables, timeline, words
 from gpufeed.present.charts import Drawing
 from gpufeed.present.fields import stated
 from gpufeed.present.tables.cost import amount
@@ -97,6 +97,8 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
 def _sections(study: Study, plan: Recommendation, facts: Facts, watched: WatchedFacts) -> Iterator[Section]:
     yield _warnings(plan)
     yield Section(text("report.plan"), parts=tuple(_role(placed) for placed in plan.placements.values()))
+    when = (Section(when, (_cited(what),)) for when, what in timeline.steps(plan).items())
+    yield Section(text("report.timeline"), parts=tuple(when))
     yield _options(plan)
     yield Section(text("panel.epochs"), (tables.epochs(plan),))
     yield Section(text("panel.bursts"), (tables.bursts(plan),))
