@@ -1,4 +1,8 @@
-"""What was tried for tokens/s, each scored by predicting every run from the others of its group (leave one out)."""
+"""What was tried for tokens/s, each scored by predicting every run from other runs than its own kind.
+
+With the stack named, from the other models of its stack (leave one model out); without, from the other stacks (leave
+one stack out).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ import math
 import statistics
 from collections.abc import Callable
 
-from fit_utilisation import Run, fits, fitted, groups, shares_for
-from published_rows import source_of
+from fit_utilisation import ANY_STACK, Run, fits, fitted, groups, shares_for
+from published_rows import source_of, stack_of
 
 Predict = Callable[[Run], float]  # ln(modelled / reported)
 Approach = Callable[[tuple[str, str], list[Run]], Predict]
@@ -33,6 +37,11 @@ def with_size(key: tuple[str, str], runs: list[Run]) -> Predict:
     return fitted(runs, shares_for(key, runs, _POOLED)).error
 
 
+def rows_alike(key: tuple[str, str], runs: list[Run]) -> Predict:
+    """The same, but each row weighs the same and not each stack; with one stack they are the same."""
+    return fitted(runs, shares_for(key, runs, _POOLED), by_stack=False).error
+
+
 def with_accelerators(key: tuple[str, str], runs: list[Run]) -> Predict:
     """The same, and a power of the number of accelerators; runs that do not say it are taken to have 8."""
     base = with_size(key, runs)
@@ -43,23 +52,25 @@ def with_accelerators(key: tuple[str, str], runs: list[Run]) -> Predict:
     return lambda run: base(run) - slope * (math.log(run.row.inputs.get("gpus", 8)) - middle)
 
 
-_POOLED = {key[1]: fit for key, fit in fits().items() if key[0] == "published-runs"}
+_POOLED = {key[1]: fit for key, fit in fits().items() if key[0] == ANY_STACK}
 APPROACHES: dict[str, Approach] = {
     "one rate (plain MFU)": one_rate,
     "two rates": two_rates,
     "two rates that change with size (in use)": with_size,
+    "the same, each row weighing the same": rows_alike,
     "the same, and with the number of accelerators": with_accelerators,
 }
 
 
 def left_out(approach: Approach, *, named: bool) -> dict[str, list[float]]:
-    """By source: |modelled / reported − 1| of each dense run, its group fitted without it."""
+    """By source: |modelled / reported − 1| of each dense run, fitted without its model, or without its stack."""
+    kind = (lambda run: run.row.inputs["model"]) if named else (lambda run: stack_of(run.row))
     errors: dict[str, list[float]] = {}
     for key, runs in groups().items():
-        if (key[0] != "published-runs") is not named:
+        if (key[0] != ANY_STACK) is not named:
             continue
         for run in runs:
-            rest = [other for other in runs if other is not run]
+            rest = [other for other in runs if kind(other) != kind(run)]
             if any(other.precision == run.precision for other in rest):
                 error = abs(math.exp(approach(key, rest)(run)) - 1.0)
                 errors.setdefault(source_of(run.row), []).append(error)

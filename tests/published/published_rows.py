@@ -15,6 +15,7 @@ STACKS = {
     "mfu-aws-": "torchtitan",  # AWS's torchtitan test case
     "mfu-mb": "megatron-bridge",
     "mfu-card-": "whole-run",
+    "mfu-trn1-": "neuron",
 }
 #: The groups errors are counted in, by the start of the id; the longest start wins.
 SOURCES = {
@@ -24,8 +25,9 @@ SOURCES = {
     "mfu-mb-": "Megatron-Bridge, dense",
     "mfu-mbmoe-": "Megatron-Bridge, mixture of experts",
     "mfu-card-": "Meta model cards, whole runs",
+    "mfu-trn1-": "AWS Neuron",
 }
-ACCELERATORS = ("GB300", "GB200", "B300", "B200", "H200", "H100", "A100", "V100")
+ACCELERATORS = ("GB300", "GB200", "B300", "B200", "H200", "H100", "A100", "V100", "Trainium1")
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,9 @@ class Row:
     source: str
 
 
-def rows(kind: str) -> list[Row]:
-    """Every row of one kind."""
-    with (Path(__file__).parent / "measurements.csv").open(encoding="utf-8") as file:
+def rows(kind: str, file_name: str = "measurements.csv") -> list[Row]:
+    """Every row of one kind of the shared file."""
+    with (Path(__file__).parent / file_name).open(encoding="utf-8") as file:
         return [
             Row(
                 row["id"],
@@ -58,8 +60,9 @@ def rows(kind: str) -> list[Row]:
 
 
 def token_rows() -> list[Row]:
-    """The rows of kind ``mfu`` that report tokens/s of one accelerator."""
-    return [row for row in rows("mfu") if row.unit.startswith("tokens/s/GPU")]
+    """The rows that report tokens/s of one accelerator: the shared ones, and those of collected.csv."""
+    found = rows("mfu") + rows("mfu", "collected.csv")
+    return [row for row in found if row.unit.startswith("tokens/s/GPU")]
 
 
 def stack_of(row: Row) -> str:
@@ -72,7 +75,7 @@ def source_of(row: Row) -> str:
 
 def accelerator_of(row: Row) -> str:
     """``DGX-GB200``, ``a100_80gb``, ``H100 (HBM2e 96GB, 500W)`` … as the catalogue names them."""
-    return next(name for name in ACCELERATORS if name in row.inputs["gpu"].upper())
+    return next(name for name in ACCELERATORS if name.upper() in row.inputs["gpu"].upper())
 
 
 def precision_of(row: Row) -> str:

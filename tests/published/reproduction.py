@@ -9,6 +9,7 @@ import csv
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -116,24 +117,48 @@ def flops_reported() -> list[Compared]:
     return found
 
 
-def unseen() -> list[Compared]:
-    """Runs of a source that nothing was fitted on (unseen.csv)."""
-    found = []
+@dataclass(frozen=True)
+class Unseen:
+    """A run that nothing was fitted on, what the model says, and what it said when first scored."""
+
+    group: str
+    first: Compared
+    now: Compared
+    named: Compared | None  # with the training software named
+
+
+@cache
+def unseen() -> dict[str, list[Unseen]]:
+    """The runs of unseen.csv by group."""
+    found: dict[str, list[Unseen]] = {}
     with (Path(__file__).parent / "unseen.csv").open(encoding="utf-8") as file:
         for line in csv.DictReader(file):
-            modelled = asked(
-                task="pretraining",
-                accelerator=line["accelerator"],
-                instances=1,
-                accelerators_per_instance=int(line["accelerators"]),
-                model_parameters=float(line["parameters"]),
-                sequence_length=int(line["sequence_length"]),
-                precision=line["precision"],
-            ).tokens_per_s_per_accelerator
-            assert modelled is not None
-            reported = float(line["tokens_per_s_per_accelerator"])
-            found.append(Compared(Row(line["id"], "mfu", {}, reported, "tokens/s/GPU", line["source"]), modelled))
+            row = Row(line["id"], "mfu", {}, float(line["reported"]), "tokens/s/GPU", line["source"])
+            first = Quantity(float(line["first_low"]), float(line["first_middle"]), float(line["first_high"]))
+            stack = line["training_stack"]
+            named = Compared(row, _unseen_tokens(line, training_stack=stack)) if stack else None
+            one = Unseen(line["group"], Compared(row, first), Compared(row, _unseen_tokens(line)), named)
+            found.setdefault(one.group, []).append(one)
     return found
+
+
+def _unseen_tokens(line: dict[str, str], **stack: str) -> Quantity:
+    traits = {
+        "model_parameters": float(line["parameters"]),
+        "active_parameters": float(line["active_parameters"] or 0),
+        "sequence_length": int(line["sequence_length"]),
+    }
+    tokens = asked(
+        task=line["task"],
+        accelerator=line["accelerator"],
+        instances=int(line["accelerators"]),
+        accelerators_per_instance=1,
+        precision=line["precision"],
+        **{name: value for name, value in traits.items() if value},
+        **stack,
+    ).tokens_per_s_per_accelerator
+    assert tokens is not None
+    return tokens
 
 
 # ---- images and latents ----------------------------------------------------------------------------------------------
@@ -204,10 +229,10 @@ def checkpoint_sizes() -> list[Compared]:
     return found
 
 
-def checkpoint_transfers() -> list[Compared]:
+def checkpoint_transfers(file_name: str = "measurements.csv") -> list[Compared]:
     """Seconds or bytes/s of a save or restore, from the provisioned rate or the servers' network cards."""
     found = []
-    for row in rows("checkpoint"):
+    for row in rows("checkpoint", file_name):
         rate = _stated_rate(row.inputs)
         if rate is None or "size" in row.id:
             continue
@@ -234,10 +259,10 @@ def _stated_rate(inputs: dict[str, Any]) -> Quantity | None:
 MOST_THREADS = 48
 
 
-def object_rates() -> list[Compared]:
+def object_rates(file_name: str = "measurements.csv") -> list[Compared]:
     """MB/s of GETs of one size at one concurrency on S3 Standard, from one machine."""
     found = []
-    for row in rows("object_throughput"):
+    for row in rows("object_throughput", file_name):
         size = _object_bytes(row.inputs)
         if row.unit != "MB/s" or size is None:
             continue
@@ -325,15 +350,24 @@ NOT_COMPARED = {
 }
 
 
+def shared_rows() -> list[Row]:
+    kinds = ("read_demand", "mfu", "checkpoint", "object_throughput", "failure")
+    return [row for kind in kinds for row in rows(kind)]
+
+
 def not_compared() -> dict[str, list[str]]:
     """Reason → ids of the rows that no comparison above takes."""
-    kinds = ("read_demand", "mfu", "checkpoint", "object_throughput", "failure")
-    taken = {one.row.id for group in everything().values() for one in group}
+    taken = compared_ids()
     left: dict[str, list[str]] = {}
-    for row in (row for kind in kinds for row in rows(kind) if row.id not in taken):
+    for row in (row for row in shared_rows() if row.id not in taken):
         reason = next(why for start, why in NOT_COMPARED.items() if row.id.startswith(start))
         left.setdefault(reason, []).append(row.id)
     return left
+
+
+def compared_ids() -> set[str]:
+    """The shared rows that a comparison takes."""
+    return {one.row.id for group in everything().values() for one in group} & {row.id for row in shared_rows()}
 
 
 def everything() -> dict[str, list[Compared]]:

@@ -208,8 +208,8 @@ def _language_model(
     else:
         in_weights = in_attention = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
     if _is_mixture(workload):
-        # The range of mixtures is their own; that of dense runs does not come on top of it.
-        in_weights, in_attention = in_weights.middle() * _mixture_share(active.value, facts), in_attention.middle()
+        # The range of mixtures in their weights is their own; that of dense runs does not come on top of it.
+        in_weights = (in_weights.middle() * facts.model.known("mixture_of_experts_share")).named("share")
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
     weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
@@ -259,13 +259,6 @@ def _is_mixture(workload: Workload) -> bool:
     """A mixture of experts: some of its parameters are active, and not all, or nobody said how many there are."""
     active, every = workload.active_parameters, workload.model_parameters
     return active is not None and (every is None or active < every)
-
-
-def _mixture_share(active: float, facts: Facts) -> Quantity:
-    """What a mixture of experts reaches in its weights, as a share of what a dense model reaches; never above it."""
-    reference = facts.model.known("mixture_of_experts_reference").value
-    factor = (active / reference) ** facts.model.known("mixture_of_experts_rise").value
-    return least(facts.model.known("mixture_of_experts_share") * factor, Quantity(1.0, 1.0, 1.0)).named("share")
 
 
 def _published_rate(preset: str, section: Section, accelerator: str, facts: Facts, notes: _Notes) -> Quantity | None:
