@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from gpufeed import __version__
 from gpufeed.facts import load
 from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.fact import nearest
 from gpufeed.facts.messages import text
 from gpufeed.present.escape import visible
 
@@ -392,7 +393,7 @@ def _prices(arguments: argparse.Namespace) -> int:
     if arguments.refresh or arguments.offer:
         return _refresh_prices(arguments, region, today)
     if region not in facts.regions:
-        raise InputError("prices.unknown-region", region=region, known=", ".join(facts.regions))
+        raise InputError("prices.unknown-region", region=region, nearest=nearest(region, facts.regions))
     if arguments.json:
         _print_json(prices.document(region, facts, today))
     else:

@@ -88,6 +88,7 @@ def recommend(
             *job.demand.warnings,
             *warnings,
             *limits.caveats(job.region, facts, placements.values()),
+            *limits.unpriced(job.region, answers),
             *epochs.caveats(fit[reads], job.passes, facts),
             *mount.caveats(reads, job),
             *paths.caveats(

@@ -21,7 +21,14 @@ from gpufeed.model.workload import FILE_OPERATIONS, Workload
 
 #: What bears on checkpoints of the things said about an option.
 _CANNOT = frozenset({"cannot-do-operation", "serves-no-files", "not-in-region", "backing-not-in-region"})
-_BUT = frozenset({"not-for-frequent-checkpoints", "parallel-file-system-not-wanted", "region-unknown"})
+_BUT = frozenset(
+    {
+        "not-for-frequent-checkpoints",
+        "parallel-file-system-not-wanted",
+        "region-unknown",
+        "backing-region-unknown",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,17 +146,34 @@ def allowed_types(region: str, facts: Facts) -> tuple[str, ...] | None:
     return facts.regions[region].get_value("fsx_deployment_types") if region in facts.regions else None
 
 
+def efa_offered(region: str, facts: Facts) -> bool | None:
+    """Whether a Region has FSx for Lustre over EFA; None where no source says."""
+    return facts.regions[region].get_value("fsx_efa") if region in facts.regions else None
+
+
+def _source_without(name: str, region: str, facts: Facts) -> str | None:
+    """The source by which a Region does not have a type; None where it has it or no source says."""
+    if region not in facts.regions:
+        return None
+    here, deployment_type = facts.regions[region], facts.fsx[name].get_value("deployment_type")
+    for list_, own in (("fsx_deployment_types", deployment_type), ("fsx_configurations", name)):
+        offered = here.get_value(list_)
+        if offered is not None and own not in offered:
+            return here[list_].sources[0]
+    return None
+
+
 def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Reason, ...]:
     """Why a type cannot be used.
 
     The data set lives in S3, so it has to link there; checkpoints have no second copy, so it has to be replicated.
     """
-    section, types = facts.fsx[name], allowed_types(region, facts)
-    found = []
-    if types is not None and section.get_value("deployment_type") not in types:
-        found.append(Reason("fsx-not-in-region", {"region": region}, "fsx-china"))
+    section, found = facts.fsx[name], []
     if not section.get_value("s3_link"):
+        # Out everywhere: whether a Region has it is not asked, and of SCRATCH_1 no source says.
         found.append(Reason("fsx-no-s3-link", {}, section["s3_link"].sources[0]))
+    elif (not_here := _source_without(name, region, facts)) is not None:
+        found.append(Reason("fsx-not-in-region", {"region": region}, not_here))
     if not section.get_value("replicated"):
         found.append(Reason("fsx-not-replicated", {}, section["replicated"].sources[0]))
     if need.random_reads and section.get_value("storage_type") == "HDD":
@@ -171,7 +188,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
     equals: reading at random from them is slower than their streaming rate says.
     """
     granted, wanted = _granted_iops(facts), _iops_for(need.opens_per_s, facts)
-    advised = efa_advised(need, facts)
+    advised, may_have_efa = efa_advised(need, facts), need.efa and efa_offered(region, facts) is not False
     found: list[tuple[tuple[float, ...], Order]] = []
     for name, section in facts.fsx.items():
         if disqualifiers(name, need, region, facts):
@@ -179,7 +196,7 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
         a_gib, an_iops = unit_prices(name, region, facts)
         settable = bool(section.get_value("metadata_configuration"))
         disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
-        for efa in (False, True) if need.efa and section.get_value("efa") else (False,):
+        for efa in (False, True) if may_have_efa and section.get_value("efa") else (False,):
             least = capacity_for(section, need, facts, efa=efa)
             pays = settable and a_gib is not None and an_iops is not None
             larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
@@ -204,12 +221,15 @@ def efa_advised(need: Need, facts: Facts) -> bool:
     return need.efa and most > facts.options[FSX].known("efa_above").value
 
 
-def lacking(order: Order, need: Need, facts: Facts) -> tuple[Reason, ...]:
+def lacking(order: Order, region: str, need: Need, facts: Facts) -> tuple[Reason, ...]:
     """What an order lacks although it holds the data and brings the rates."""
     found = []
     if efa_advised(need, facts) and not order.efa:
-        able = facts.fsx[order.name].get_value("efa")
-        found.append(Reason("fsx-without-efa" if able else "fsx-type-without-efa", {}, "fsx-efa"))
+        if efa_offered(region, facts) is False:
+            found.append(Reason("fsx-region-without-efa", {"region": region}, "fsx-efa"))
+        else:
+            able = facts.fsx[order.name].get_value("efa")
+            found.append(Reason("fsx-without-efa" if able else "fsx-type-without-efa", {}, "fsx-efa"))
     opens = _opens_per_s(order, facts)
     if opens.value < need.opens_per_s:
         needs = Quantity.exact(need.opens_per_s, "opens/s")
@@ -433,7 +453,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         per_month=None if storage is None or metadata is None else (storage + metadata).named("per month"),
         asked_gib=asked,
         size_set_by=set_by,
-        lacks=lacking(order, need, facts),
+        lacks=lacking(order, region, need, facts),
         notes=tuple(_notes(order, asked, set_by, need=need, section=section, facts=facts)),
     )
 

@@ -87,6 +87,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     run = _with_evaluations(run, traffic.evaluation, asked)
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
+        if workload.instance_type is not None and workload.region is not None:
+            warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": workload.instance_type}))
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))

@@ -117,6 +117,8 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
         out.append(Reason("backing-not-in-region", {"option": backing, "region": job.region}, _source(region, backing)))
     elif available is None:
         but.append(Reason("region-unknown", {"region": job.region}))
+    elif region.get_value(backing) is None:
+        but.append(Reason("backing-region-unknown", {"option": backing, "region": job.region}))
     if traits.wants_files and not set(chosen.get_value("interfaces")) & {"posix", "file-paths"}:
         out.append(Reason("serves-no-files", {}, _source(chosen, "interfaces")))
     operations = _operations(option, traits, facts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
 from gpufeed.model.job import Job
-from gpufeed.model.recommendation import Caveat, Placement, Reason
-from gpufeed.model.rules import S3_FILES, SYSTEMS
+from gpufeed.model.recommendation import Caveat, CostLine, OptionAnswer, Placement, Reason
+from gpufeed.model.rules import FSX, S3_FILES, SYSTEMS
 
 
 def reasons(option: str, job: Job) -> Iterator[Reason]:
@@ -27,15 +29,43 @@ def reasons(option: str, job: Job) -> Iterator[Reason]:
 
 def caveats(region: str, facts: Facts, placements: Iterable[Placement]) -> Iterator[Caveat]:
     """What the Region lacks, with what remains in its place, and what the chosen options ask of the bucket."""
-    here = facts.regions[region]
+    here, placed = facts.regions[region], tuple(placements)
     offered = {option: here.get_value(option) for option in SYSTEMS}
     gone = tuple(option for option, there in offered.items() if there is False)
+    unconfirmed = tuple(option for option, there in offered.items() if there is None)
     if gone:
         left = tuple(option for option, there in offered.items() if there)
-        unconfirmed = tuple(option for option, there in offered.items() if there is None)
         yield Caveat("region-without", {"region": region, "gone": gone, "left": left, "unconfirmed": unconfirmed})
-    types = here.get_value("fsx_deployment_types")
-    if types is not None:
-        yield Caveat("fsx-types-in-region", {"region": region, "types": types})
-    if any(placed.option == S3_FILES for placed in placements):
+    chosen = {option for placement in placed for option in (placement.option, placement.backed_by)}
+    rests_on = tuple(option for option in unconfirmed if option in chosen)
+    if rests_on:
+        yield Caveat("region-unconfirmed", {"region": region, "unconfirmed": rests_on}, grave=True)
+    yield from _file_systems(region, here, [one.configuration for one in placed if one.option == FSX])
+    if S3_FILES in chosen:
         yield Caveat("s3-files-versioning")
+
+
+def _file_systems(region: str, here: Section, ordered: list[Mapping[str, Any]]) -> Iterator[Caveat]:
+    """Which FSx for Lustre the Region has, where not all of it; and what of an order no source confirms for it."""
+    types, configurations = here.get_value("fsx_deployment_types"), here.get_value("fsx_configurations")
+    if configurations is not None:
+        yield Caveat("fsx-configurations-in-region", {"region": region, "configurations": configurations})
+    elif types is not None and "PERSISTENT_2" not in types:
+        yield Caveat("fsx-types-in-region", {"region": region, "types": types})
+    elif types is None and ordered:
+        yield Caveat("fsx-types-not-confirmed", {"region": region})
+    if here.get_value("fsx_efa") is None and any(order.get("efa") for order in ordered):
+        yield Caveat("fsx-efa-not-confirmed", {"region": region})
+
+
+def unpriced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
+    """The options that could be used, of which a price of the Region has no source; GPUs and transfer apart."""
+    could_be_used = (answer for answer in answers if answer.verdict != "ruled-out")
+    without = tuple(answer.option for answer in could_be_used if any(map(_has_no_price, answer.cost.lines)))
+    if without:
+        yield Caveat("region-not-priced", {"region": region, "options": without})
+
+
+def _has_no_price(line: CostLine) -> bool:
+    priced_here = line.part in ("base", "storage", "requests", "kms")
+    return priced_here and line.unit_price is None and line.quantity is not None

@@ -160,16 +160,18 @@ def _verdict(option: str, prefix: _Prefix) -> OptionVerdict:
     share = _latency_share(threshold, load.request_bytes.value)
     cost = _epoch_cost(option, prefix)
     configuration = None
-    absent = prefix.region in facts.regions and facts.regions[prefix.region].get_value(option) is False
+    offered = facts.regions[prefix.region].get_value(option) if prefix.region in facts.regions else True
     if option == FSX:
         configuration = fsx.cheapest(prefix.need(), prefix.region, facts)
-    if absent or (option == FSX and configuration is None):
+    if offered is False or (option == FSX and configuration is None):
         return OptionVerdict(option, False, threshold, None, prefix.requests, cost, share, None, "not-in-region")
     given = supply(option, load, facts, configuration)
     epoch = None
     if given.read_bytes_per_s is not None:
         epoch = (float(prefix.profile.bytes) / given.read_bytes_per_s).named("seconds")
     problem, reason = _judged(given, share, prefix)
+    if offered is None and not problem:
+        reason = "region-unknown"
     return OptionVerdict(option, problem, threshold, epoch, prefix.requests, cost, share, given.limited_by, reason)
 
 

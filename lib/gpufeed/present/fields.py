@@ -25,6 +25,7 @@ class Field:
     kind: str  # "choice" | "number" | "flag" | "words" | "operations"
     choices: Callable[[Facts], Iterable[str]] = lambda _: ()
     unit: Unit = _PLAIN
+    shown: Callable[[str], str] = str  # how one of the choices reads
 
 
 def _choice(name: str, *values: str) -> Field:
@@ -49,7 +50,7 @@ FIELDS = (
     _number("dataset_bytes", UNITS["GB"]),
     _number("objects"),
     _number("model_parameters", _BILLIONS),
-    Field("region", "choice", lambda facts: facts.regions),
+    Field("region", "choice", lambda facts: facts.regions, shown=words.region),
     _number("run_hours"),
     _number("gpu_hour_price"),
     Field("data_in_s3", "flag"),

@@ -413,10 +413,15 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
 }
 
 
+def region(id_: str) -> str:
+    """Id and name of a Region, id first so that typing it finds it in a list: ``eu-central-1 · Europe (Frankfurt)``."""
+    return text("present.named-region", region=id_, name=text(f"region.{id_}"))
+
+
 def _parameter(name: str, value: Any) -> str:
     if name == "parts":
         return text("present.list-separator").join(text(f"cost.{part}") for part in value)
-    if name in {"gone", "left", "unconfirmed"}:
+    if name in {"gone", "left", "unconfirmed", "options"}:
         return text("present.list-separator").join(option(id_) for id_ in value) or text("present.none")
     if value is None:
         return text("present.unknown")

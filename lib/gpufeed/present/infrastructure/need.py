@@ -134,10 +134,10 @@ def _in_unit(section: Section, name: str) -> int:
 
 
 def _zones(region: str, facts: Facts) -> tuple[str, ...]:
-    """Zone ids of a Region with directory buckets: ``use1-az4`` belongs to us-east-1."""
-    continent, direction, number = region.split("-")
-    short = {"northeast": "ne", "southeast": "se"}.get(direction, direction[0])
-    prefix = f"{continent}{short}{number}-"
+    """Zone ids of a Region with directory buckets: ``use1-az4`` belongs to us-east-1, ``usgw1`` to us-gov-west-1."""
+    continent, *place, number = region.split("-")
+    short = {"northeast": "ne", "southeast": "se", "northwest": "nw"}
+    prefix = f"{continent}{''.join(short.get(word, word[0]) for word in place)}{number}-"
     return tuple(zone for zone in facts.options[EXPRESS].get_value("zones") if zone.startswith(prefix))
 
 

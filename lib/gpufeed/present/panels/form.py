@@ -113,7 +113,7 @@ def _widget(field: Field, facts: Facts) -> Any:
     layout = widgets.Layout(**_LAYOUT)
     if field.kind == "choice":
         # "" and not None: a Dropdown whose value is None may show nothing as chosen.
-        options = [(text("panel.not-stated"), ""), *((value, value) for value in field.choices(facts))]
+        options = [(text("panel.not-stated"), ""), *((field.shown(value), value) for value in field.choices(facts))]
         return widgets.Dropdown(options=options, description=label, style=_ITEM, layout=layout)
     if field.kind == "flag":
         return widgets.Checkbox(description=label, indent=False, layout=layout)
