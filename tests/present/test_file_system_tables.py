@@ -53,7 +53,7 @@ def test_a_row_says_what_to_order_what_it_gives_and_what_it_costs() -> None:
 def test_a_type_that_is_out_names_its_reason() -> None:
     rows = tables.file_systems(side_by_side(Need(1e12), "cn-north-1", "CNY"))
     out = {row[0]: row[-1] for row in rows.itertuples(index=False) if row[1] == "ruled out"}
-    assert out["PERSISTENT_2-SSD-125"] == "cn-north-1 does not have this deployment type."
+    assert out["PERSISTENT_2-SSD-125"] == "The guide does not list it for cn-north-1."
     assert "never keep the only copy of checkpoints on it" in out["SCRATCH_2"]
 
 
