@@ -180,6 +180,8 @@ def _asked(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
 
 def _recommend(arguments: argparse.Namespace) -> int:
     from gpufeed.model.advise import recommend
+    from gpufeed.model.alternatives import alternatives
+    from gpufeed.model.course import course
     from gpufeed.model.explain import explain
     from gpufeed.model.flip import flip_points
     from gpufeed.present import contract, derivation, plain, words
@@ -187,15 +189,19 @@ def _recommend(arguments: argparse.Namespace) -> int:
     facts = load()
     workload, profile, measurement = _asked(arguments)
     plan = recommend(workload, facts, profile=profile, measurement=measurement)
+    steps = course(plan, facts, profile)
+    others = alternatives(plan, facts, profile=profile, measurement=measurement)
     if arguments.json:
         flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
         document = contract.recommendation(plan, facts, flips, searched)
+        document["alternatives"] = contract.alternatives(others)
+        document["timeline"] = contract.timeline(steps)
         if arguments.explain:
             figures = explain(plan, facts, profile=profile, measurement=measurement)
             document["steps"] = derivation.document(figures)
         _print_json(document)
     else:
-        _print_lines(plain.recommendation(plan))
+        _print_lines([*plain.recommendation(plan), *plain.alternatives(others), *plain.course(steps)])
         if arguments.explain:
             flips, _ = flip_points(plan, facts, profile=profile, measurement=measurement)
             _print_lines([text("panel.flips"), *(words.flip_point(flip) for flip in flips)])

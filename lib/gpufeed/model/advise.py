@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import checkpoint, epochs, limits, mount, paths, plausible
+from gpufeed.model import caution, checkpoint, epochs, limits, mount, paths, plausible
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -66,6 +66,7 @@ def recommend(
     copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
+    placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
     working = (placements["training_reads"], placements["checkpoints"])
     in_zone = {EXPRESS, FSX} & {option for placed in working for option in (placed.option, placed.backed_by)}
     return Recommendation(
@@ -87,6 +88,7 @@ def recommend(
             *plausible.doubts(job, traits, judged[S3].stall),
             *job.demand.warnings,
             *warnings,
+            *caution.caveats(fit, placements, job),
             *limits.caveats(job.region, facts, placements.values()),
             *limits.unpriced(job.region, answers),
             *epochs.caveats(fit[reads], job.passes, facts),

@@ -6,6 +6,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.demand import stall_tolerance
+from gpufeed.model.failures import by_definition
 from gpufeed.model.recommendation import CheckpointStall, Demand
 from gpufeed.model.workload import Workload
 
@@ -38,6 +39,22 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
         blocks_seconds=blocks,
         beyond_seconds=beyond,
     )
+
+
+def best_intervals(demand: Demand, stalled: CheckpointStall, workload: Workload, facts: Facts) -> Quantity | None:
+    """The interval that wastes least [s], over the published times between failures; None where it is not known.
+
+    Each publication counts something else as a failure: low and high are those of the most and of the fewest failures.
+    References: daly-2006, rsc-reliability.
+    """
+    best, blocks, save = stalled.best_interval, stalled.blocks_seconds, stalled.save_seconds
+    if best is None or blocks is None or save is None:
+        return None
+    shortest = save.high if demand.checkpoint_mode == "async" else 0.0
+    means = [definition.here for definition in by_definition(workload, demand, facts)]
+    found = [best, *(max(shortest, formulas.daly_interval(blocks.value, mean.value)) for mean in means)]
+    sources = frozenset().union(*(mean.sources for mean in means))
+    return Quantity(min(found), best, max(found), "seconds", "assumed", sources)
 
 
 def transfer(size: Quantity, rate: Quantity, facts: Facts) -> Quantity:

@@ -38,6 +38,7 @@ class Run:
     discount: float = 0.0  # share off every price but that of instances
     evaluation: Evaluation | None = None  # what its evaluations read is in ``read_bytes`` and ``requests``
     jobs: int = 1  # that share the data set, its copies and the file system
+    uploads: bool = False  # the data set is not in S3 yet
 
     def read_less(self, share: Quantity) -> Run:
         """The same run where only this share of its reads reaches the storage."""
@@ -121,6 +122,7 @@ def cost(
     backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
     lines = (
         *bill.stored("base-storage", "base", run.dataset_bytes),
+        *((bill.line("upload-puts", "requests", S3, "put", _transfers(bill)),) if run.uploads else ()),
         *_OPTIONS[backing](bill, configuration),
         *(_lookups(bill, backing) if option == MOUNTPOINT else ()),
         *_way_to_s3(bill, backing),

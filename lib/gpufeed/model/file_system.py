@@ -61,11 +61,12 @@ def need_of(job: Job, share: float = 1.0) -> Need:
     It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
     data.  ``share`` is that of the training reads which reach it: the memory of the instances may serve the others.
     Several jobs are sized for all of them at once: reading, saving, or restoring.
+    Assumption: a file is opened once for all of it that is read, also where it is read in parts.
     """
     asked, load, facts, jobs = job.demand, job.load, job.facts, job.load.jobs
     read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s)) * jobs
     write = _save_rate(job) * jobs
-    opens = asked.read_requests_per_s if load.opens_an_object else Quantity.exact(0.0)
+    opens = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s / load.object_bytes.middle()
     demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
     return Need(

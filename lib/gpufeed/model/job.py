@@ -68,6 +68,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
         jobs=asked.jobs,
+        possible_prefixes=None if workload.prefixes else facts.model.known("prefixes"),
         s3_network=s3_network,
         file_network=file_network,
         efa_network=efa_network,
@@ -182,6 +183,7 @@ def _run(
         kms_calls=kms_calls(workload.encryption, facts),
         discount=workload.storage_discount or 0.0,
         jobs=asked.jobs,
+        uploads=workload.data_in_s3 is False,
     )
 
 

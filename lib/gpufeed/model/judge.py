@@ -63,6 +63,7 @@ def _judged(
         ),
         later_epochs=later,
         bursts=bursts,
+        backed_by=mountpoint_backing(job.load.operations) if option == MOUNTPOINT else None,
     )
 
 

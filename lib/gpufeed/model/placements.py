@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gpufeed.model.checkpoint import best_intervals
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.job import Job
 from gpufeed.model.judge import NOT_AGAINST, against
@@ -105,7 +106,9 @@ def checkpoints(
         late = {"seconds": stall.restore_seconds, "interval": target}
         reasons.append(Reason("restore-misses-target", late))
     if stall.best_interval is not None:
-        reasons.append(Reason("best-interval", {"interval": stall.best_interval}))
+        reasons.append(
+            Reason("best-interval", {"interval": best_intervals(job.demand, stall, job.workload, job.facts)})
+        )
     configuration = fit[option].supply.configuration
     return Placement(
         role="checkpoints",

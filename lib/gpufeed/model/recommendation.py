@@ -228,6 +228,7 @@ class OptionAnswer:
     first_epoch: FirstEpoch = FirstEpoch()
     later_epochs: LaterEpochs | None = None  # None: there is one epoch
     bursts: Bursts = Bursts()
+    backed_by: str | None = None  # the kind of bucket that a mount is a way onto
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Load:
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
+    possible_prefixes: Quantity | None = None  # their number with its range, where nobody stated it
 
     @property
     def writing_nodes(self) -> int:
@@ -164,7 +165,7 @@ def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
         S3,
         load,
         facts,
-        chosen.known("read_requests_per_prefix") * load.prefixes,
+        chosen.known("read_requests_per_prefix") * (load.possible_prefixes or load.prefixes),
         # The stated prefixes are those of the data; one checkpoint is taken to lie under the default number.
         chosen.known("write_requests_per_prefix") * facts.model.known("prefixes"),
     )

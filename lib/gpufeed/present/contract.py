@@ -9,6 +9,8 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.alternatives import Alternative
+from gpufeed.model.course import Step
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Configuration, Need
 from gpufeed.model.recommendation import (
@@ -76,6 +78,27 @@ def recommendation(
     }
 
 
+def alternatives(found: Sequence[Alternative]) -> list[dict[str, Any]]:
+    """The ``alternatives`` key: what else would pay, and what each saves over the run."""
+    return [
+        {
+            "id": one.reason.id,
+            "text": words.reason(one.reason),
+            "saves": one.saves,
+            "figures": {name: ranged(it) for name, it in one.reason.parameters.items() if isinstance(it, Quantity)},
+            "source": one.reason.source,
+        }
+        for one in found
+    ]
+
+
+def timeline(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """The ``timeline`` key: the course of the run."""
+    return [
+        {"id": step.id, "when": step.when, "seconds": ranged(step.seconds), "text": words.step(step)} for step in steps
+    ]
+
+
 def ages(facts: Facts) -> dict[str, Any]:
     """How old the facts of each file are; prices of the user's own stand apart."""
     return {
@@ -119,6 +142,7 @@ def _flip(point: FlipPoint) -> dict[str, Any]:
 def _option(answer: OptionAnswer) -> dict[str, Any]:
     return {
         "option": answer.option,
+        "backed_by": answer.backed_by,
         "verdict": answer.verdict,
         "reasons": _reasons(answer.reasons),
         "configuration": dict(answer.supply.configuration),

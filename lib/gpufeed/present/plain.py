@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.alternatives import Alternative
+from gpufeed.model.course import Step
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
@@ -27,7 +29,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     rule, demand = plan.rule, plan.demand
     yield text(
         "shell.plan.recommended",
-        option=words.option(plan.recommended),
+        option=words.system(plan.option(plan.recommended)),
         verdict=words.decided_by(plan.placements["training_reads"].decided_by),
         fed=words.quantity(plan.fed),
     )
@@ -53,7 +55,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         yield text(
             "shell.plan.placement",
             role=words.role(placed.role),
-            option=words.option(placed.option),
+            option=words.on_bucket(placed.option, placed.backed_by),
             decided=words.decided_by(placed.decided_by),
         )
         yield text(
@@ -69,7 +71,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     for answer in plan.options:
         yield text(
             "shell.plan.option",
-            option=words.option(answer.option),
+            option=words.system(answer),
             verdict=words.verdict(answer.verdict),
             rate=words.quantity(answer.supply.read_bytes_per_s),
             fed=words.quantity(answer.fed),
@@ -130,6 +132,26 @@ def _bursts(bursts: Bursts) -> Iterator[str]:
             seconds=words.quantity(bursts.evaluation_seconds),
             fed=words.quantity(bursts.evaluation_fed),
         )
+
+
+def alternatives(found: Iterable[Alternative]) -> list[str]:
+    """What else would pay; nothing where nothing was found."""
+    said = [f"  {words.reason(one.reason)}" for one in found]
+    return [text("alternatives.heading"), *said] if said else []
+
+
+def course(steps: Iterable[Step]) -> list[str]:
+    """The course of the run, a step a line."""
+    said = (
+        text(
+            "course.line",
+            when=text(f"course.when.{step.when}"),
+            step=words.step(step),
+            takes=text("course.takes", takes=words.quantity(step.seconds)) if step.timed else "",
+        )
+        for step in steps
+    )
+    return [text("course.heading"), *(f"  {line}" for line in said)]
 
 
 def _epochs(answer: OptionAnswer) -> Iterator[str]:

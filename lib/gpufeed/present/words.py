@@ -17,6 +17,7 @@ from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source
 from gpufeed.model import recommendation as said
+from gpufeed.model.course import Step
 
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -269,6 +270,18 @@ def option(id_: str | None) -> str:
     return text(f"option.{id_}") if id_ else text("present.none")
 
 
+def on_bucket(option_id: str, backed_by: str | None) -> str:
+    """The option, and what backs it where it is a way onto a bucket."""
+    if not backed_by or backed_by == option_id:
+        return option(option_id)
+    return text("present.backed-by", option=option(option_id), backing=option(backed_by))
+
+
+def system(answer: said.OptionAnswer) -> str:
+    """One of the five systems, as it is named beside its figures."""
+    return on_bucket(answer.option, answer.backed_by)
+
+
 def role(id_: str) -> str:
     return text(f"role.{id_}")
 
@@ -320,6 +333,11 @@ def reason(it: said.Reason) -> str:
 
 def warning(it: said.Caveat) -> str:
     return text(f"warning.{it.id}", **shown(it.parameters))
+
+
+def step(it: Step) -> str:
+    """One step of the course of a run."""
+    return text(f"course.{it.id}", **shown(it.parameters))
 
 
 def figure(name: str) -> str:

@@ -12,12 +12,14 @@ from gpufeed.facts import Fact, Facts, Price, Source, WatchedFacts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.alternatives import alternatives
 from gpufeed.model.checkpoint_plan import checkpoint_plan
+from gpufeed.model.course import course
 from gpufeed.model.explain import Figure, explain
 from gpufeed.model.flip import STEPS_PER_DECADE, sensitivities
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.study import Study
-from gpufeed.present import answer, charts, derivation, tables, timeline, words
+from gpufeed.present import answer, charts, derivation, tables, words
 from gpufeed.present.charts import Drawing
 from gpufeed.present.fields import stated
 from gpufeed.present.tables.cost import amount
@@ -97,8 +99,8 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
 def _sections(study: Study, plan: Recommendation, facts: Facts, watched: WatchedFacts) -> Iterator[Section]:
     yield _warnings(plan)
     yield Section(text("report.plan"), parts=tuple(_role(placed) for placed in plan.placements.values()))
-    when = (Section(when, (_cited(what),)) for when, what in timeline.steps(plan).items())
-    yield Section(text("report.timeline"), parts=tuple(when))
+    yield _alternatives(study, plan, watched)
+    yield _course(study, plan, watched)
     yield _options(plan)
     yield Section(text("panel.epochs"), (tables.epochs(plan),))
     yield Section(text("panel.bursts"), (tables.bursts(plan),))
@@ -142,11 +144,31 @@ def _role(placed: Placement) -> Section:
     return Section(text("report.role", role=words.role(placed.role), option=placed_on(placed)), (said,))
 
 
+def _alternatives(study: Study, plan: Recommendation, facts: Facts) -> Section:
+    """Other settings of the job that would pay, with what each saves."""
+    found = alternatives(plan, facts, profile=study.profile, measurement=study.measurement)
+    said = _reasons(one.reason for one in found) or [Cited(text("alternatives.none"))]
+    return Section(text("alternatives.heading"), (said,))
+
+
+def _course(study: Study, plan: Recommendation, facts: Facts) -> Section:
+    """The course of the run, a step a row."""
+    rows = (
+        (
+            text(f"course.when.{step.when}"),
+            words.step(step),
+            words.quantity(step.seconds) if step.timed else "–",
+        )
+        for step in course(plan, facts, study.profile)
+    )
+    return Section(text("course.heading"), (table(("when", "step", "takes"), rows),))
+
+
 def _options(plan: Recommendation) -> Section:
     """The five systems side by side, then why each one is, or is not, the answer."""
     rows = (
         (
-            words.option(system.option),
+            words.system(system),
             words.verdict(system.verdict),
             words.quantity(system.supply.read_bytes_per_s),
             words.quantity(system.fed),
@@ -160,7 +182,7 @@ def _options(plan: Recommendation) -> Section:
 
 
 def _why(system: OptionAnswer) -> Section:
-    title = text("report.option", option=words.option(system.option), verdict=words.verdict(system.verdict))
+    title = text("report.option", option=words.system(system), verdict=words.verdict(system.verdict))
     return Section(title, (_reasons(system.reasons) or [Cited(text("report.nothing-against"))],))
 
 

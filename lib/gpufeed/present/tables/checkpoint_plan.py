@@ -65,7 +65,7 @@ def saves(plan: CheckpointPlan) -> pd.DataFrame:
         ("option", "verdict", "stall-time", "save-time", "beyond", "fits-interval", "against"),
         (
             (
-                words.option(option.option),
+                words.system(option.answer),
                 words.verdict(option.verdict),
                 words.quantity(option.answer.stall.stall_seconds),
                 words.quantity(option.answer.stall.save_seconds),
@@ -104,7 +104,7 @@ def goodput(plan: CheckpointPlan) -> pd.DataFrame:
 
 
 def _goodput(option: Checkpoints) -> tuple[str, ...]:
-    name, lost = words.option(option.option), option.lost
+    name, lost = words.system(option.answer), option.lost
     if lost is None:
         return (name, *[text("present.unknown")] * 10)
     now = lost.now
@@ -173,7 +173,7 @@ def retention(plan: CheckpointPlan) -> pd.DataFrame:
 
 
 def _retention(option: Checkpoints) -> tuple[str, ...]:
-    name, kept = words.option(option.option), option.retention
+    name, kept = words.system(option.answer), option.retention
     if kept is None:
         return (name, *[text("present.unknown")] * 6)
     return (
@@ -191,7 +191,7 @@ def timelines(plan: CheckpointPlan) -> pd.DataFrame:
         ("option", "gpus-continue", "save-time", "in-s3", "release"),
         (
             (
-                words.option(option.option),
+                words.system(option.answer),
                 words.quantity(option.timeline.gpus_continue),
                 words.quantity(option.timeline.written),
                 words.quantity(option.timeline.in_s3),

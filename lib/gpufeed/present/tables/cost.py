@@ -22,7 +22,7 @@ def costs(recommendation: Recommendation) -> pd.DataFrame:
         ("option", *parts, "total", "not-priced"),
         (
             (
-                words.option(answer.option),
+                words.system(answer),
                 *(amount(part_of(answer, name), answer.cost) for name in parts),
                 amount(answer.cost.total, answer.cost),
                 not_priced(answer),

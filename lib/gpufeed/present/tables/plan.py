@@ -48,10 +48,7 @@ def why(recommendation: Recommendation) -> list[str]:
 
 def placed_on(p: Placement) -> str:
     """The option, and what backs it where it is a way onto a bucket."""
-    name = words.option(p.option)
-    if not p.backed_by or p.backed_by == p.option:
-        return name
-    return text("present.backed-by", option=name, backing=words.option(p.backed_by))
+    return words.on_bucket(p.option, p.backed_by)
 
 
 def configuration(p: Placement) -> str:
@@ -70,7 +67,7 @@ def options(recommendation: Recommendation) -> pd.DataFrame:
         ("option", "verdict", "read-rate", "fed", "limited-by", "reasons"),
         (
             (
-                words.option(answer.option),
+                words.system(answer),
                 words.verdict(answer.verdict),
                 words.quantity(answer.supply.read_bytes_per_s),
                 words.quantity(answer.fed),
@@ -88,7 +85,7 @@ def epochs(recommendation: Recommendation) -> pd.DataFrame:
         ("option", "first-epoch-time", "first-epoch-fed", "first-epoch-limit", "later-epochs-fed", "later-epochs-from"),
         (
             (
-                words.option(answer.option),
+                words.system(answer),
                 words.quantity(answer.first_epoch.seconds),
                 words.quantity(answer.first_epoch.fed),
                 _first_limit(answer.first_epoch),
@@ -130,7 +127,7 @@ def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
         ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time"),
         (
             (
-                words.option(answer.option),
+                words.system(answer),
                 words.quantity(answer.stall.save_seconds),
                 words.quantity(answer.stall.stall_seconds),
                 words.quantity(answer.stall.share),
@@ -149,7 +146,7 @@ def supplies(recommendation: Recommendation) -> pd.DataFrame:
         ("option", "read-rate", "demand", "fed", "limited-by"),
         (
             (
-                words.option(answer.option),
+                words.system(answer),
                 words.quantity(answer.supply.read_bytes_per_s),
                 words.quantity(demand),
                 words.quantity(answer.fed),

@@ -1,0 +1,167 @@
+"""What would cost less than the job as it was stated: other settings of the job itself, and what each would save.
+
+A plan takes the job as it is.  Here single settings are changed one by one, and those that matter are named.  It takes a
+few evaluations' time, and is done when somebody looks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas
+from gpufeed.model.advise import recommend
+from gpufeed.model.checkpoint_plan import checkpoint_plan
+from gpufeed.model.cost import bill_of
+from gpufeed.model.job import Job, job_of
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Reason, Recommendation
+from gpufeed.model.retention import files_and_parts
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
+
+MIB = 2**20
+_OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One change.  ``saves`` is for the run, in the plan's currency: None is not priced, or not known to save."""
+
+    reason: Reason
+    saves: float | None
+
+
+def alternatives(
+    plan: Recommendation,
+    facts: Facts,
+    *,
+    profile: PrefixProfile | None = None,
+    measurement: Measurement | None = None,
+) -> tuple[Alternative, ...]:
+    """What would save a share worth naming of what the run costs, what saves most first.
+
+    The copy on the instances' own drives is named beside a file system in any case: what it costs is said.
+    """
+    job, _ = job_of(plan.workload, facts, profile)
+    found = [
+        *_other_mode(plan, job, profile, measurement),
+        *_larger_parts(plan, job),
+        *_memory_first(plan, job),
+        *_copied_once(plan, job),
+    ]
+    return tuple(sorted(found, key=lambda one: -(one.saves or 0.0)))
+
+
+def _worth_naming(saves: float, plan: Recommendation, job: Job) -> bool:
+    """A share of what the run costs, and of what its GPUs cost: cents are no reason to change a job."""
+    total, price, model = plan.cost.total, plan.gpu_hour_price, job.facts.model
+    if total is None or price is None:
+        return False
+    of_gpus = model.known("least_saving").value * price.value * job.run.hours
+    return saves > max(model.known("worth_naming").value * total.value, of_gpus)
+
+
+def _other_mode(
+    plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
+) -> Iterator[Alternative]:
+    """The whole plan once more, saving the other way."""
+    mode = "sync" if plan.demand.checkpoint_mode == "async" else "async"
+    if plan.demand.checkpoint_bytes is None:
+        return
+    changed = replace(plan.workload, checkpoint_mode=mode)
+    other = recommend(changed, job.facts, profile=profile, measurement=measurement)
+    now, then = plan.cost.total, other.cost.total
+    if now is None or then is None or not _worth_naming(now.value - then.value, plan, job):
+        return
+    placed = other.placements["checkpoints"]
+    found = {
+        "now": now,
+        "then": then,
+        "saves": Quantity.exact(now.value - then.value, plan.currency),
+        "option": placed.option,
+        "stall": other.option(placed.option).stall.share,
+    }
+    yield Alternative(Reason(f"instead-{mode}", found), now.value - then.value)
+
+
+def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """Fewer PUTs for each checkpoint: parts as large as keep every upload of a rank busy, up to a size that is ours.
+
+    Equation: PUTs = saves × ranks × (bytes per rank / part + 2).  References: mountpoint-configuration, boto3-transfer.
+    """
+    facts, demand = job.facts, plan.demand
+    puts = next((line.amount for line in plan.cost.lines if line.id == "checkpoint-puts"), None)
+    size, option = demand.checkpoint_bytes, plan.placements["checkpoints"].option
+    if puts is None or size is None or option not in (S3, EXPRESS, MOUNTPOINT):
+        return
+    each, parts = files_and_parts(size.value, demand.checkpoint_writers, facts)
+    at_once = facts.model.known("checkpoint_parts_in_flight").value
+    part = math.floor(min(facts.model.known("large_part_bytes").value, each / at_once) / MIB) * MIB
+    if part <= facts.model.known("part_bytes").value:
+        return
+    fewer = (math.ceil(each / part) + _OPEN_AND_CLOSE) / (parts + _OPEN_AND_CLOSE)
+    saves = puts.value * (1.0 - fewer)
+    if _worth_naming(saves, plan, job):
+        found = {
+            "part": Quantity.exact(part / MIB, "MiB"),
+            "part_now": Quantity.exact(facts.model.known("part_bytes").value / MIB, "MiB"),
+            "part_bytes": Quantity.exact(part, "count"),
+            "puts": puts,
+            "saves": Quantity.exact(saves, plan.currency),
+            "memory": Quantity.exact(part * at_once, "bytes"),
+        }
+        yield Alternative(Reason("larger-parts", found, "mountpoint-configuration"), saves)
+
+
+def _memory_first(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """Checkpoints in host memory first, at the interval that wastes least then: what less is lost, in GPU hours."""
+    found, price = checkpoint_plan(plan, job.facts), plan.gpu_hour_price
+    first, lost = found.memory_first, found.placed.lost
+    if first is None or lost is None or first.fits is False or price is None:
+        return
+    saves = (lost.now.lost.value - first.best.lost.value) * job.run.hours * price.value
+    if _worth_naming(saves, plan, job):
+        said = {
+            "now": lost.now.lost,
+            "then": first.best.lost,
+            "interval": first.best_interval,
+            "copy": first.copy_seconds,
+            "needed": first.bytes_per_node,
+            "memory": None if first.memory_per_node is None else Quantity.exact(first.memory_per_node, "bytes"),
+            "saves": Quantity.exact(saves, plan.currency),
+        }
+        yield Alternative(Reason("instead-memory-first", said, "hyperpod-tiered-checkpointing"), saves)
+
+
+def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """The data set on every instance's own drives, where the plan has a file system: the GPUs wait for the copy.
+
+    Equation: cost = nodes × GETs of the data set + (copy + run × (1 / fed − 1)) × GPU price.
+    Assumption: fed as by the random reads that are published, which is the least; so the cost is the most.
+    """
+    copy, reads, price = plan.copy_once, plan.option(plan.recommended), plan.gpu_hour_price
+    if reads.option != FSX or copy is None or not copy.fits or copy.seconds is None or copy.fed_at_least is None:
+        return
+    run, part = job.run, job.facts.model.known("part_bytes").value
+    requests = Quantity.exact(job.workload.instances * max(run.objects, run.dataset_bytes.value / part))
+    gets = bill_of(run, job.facts).line("copy-gets", "requests", S3, "get", requests).amount
+    cost = None
+    if gets is not None and price is not None:
+        waits = copy.seconds / 3600.0 + formulas.idle_hours(run.hours, copy.fed_at_least)
+        cost = (gets + waits * price).named(plan.currency)
+    now = reads.cost.beyond_base
+    found = {
+        "bytes": copy.bytes_per_node,
+        "capacity": copy.capacity,
+        "seconds": copy.seconds,
+        "fed": copy.fed_at_least,
+        "cost": cost,
+        "now": now,
+        "option": reads.option,
+    }
+    saves = None if cost is None or now is None else max(0.0, now.value - cost.value)
+    yield Alternative(Reason("instead-copy-once", found, "ec2-instance-specifications"), saves)

@@ -1,0 +1,84 @@
+"""What decides an answer without being seen in it: a default, the memory a mount takes, a benchmark's own threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.demand import accelerators_of
+from gpufeed.model.job import Job
+from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Reason
+from gpufeed.model.rules import MOUNTPOINT, S3
+
+#: What is said against an option for the requests/s of its prefixes.
+_BY_PREFIXES = frozenset({"over-request-limit", "parts-over-request-limit"})
+
+
+def caveats(fit: Mapping[str, OptionAnswer], placements: Mapping[str, Placement], job: Job) -> Iterator[Caveat]:
+    """``fit`` are the options as they were judged."""
+    yield from _default_prefixes(fit, job)
+    if any(placed.option == MOUNTPOINT for placed in placements.values()):
+        yield from _mount_memory(job)
+
+
+def _default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Caveat]:
+    """The number of prefixes was not stated, and sets what an option that could be chosen gives."""
+    assumed = job.load.possible_prefixes
+    if assumed is None:
+        return
+    options = tuple(
+        option
+        for option, answer in fit.items()
+        if answer.verdict != "ruled-out"
+        and (answer.supply.limited_by == "request-limit" or _BY_PREFIXES & {reason.id for reason in answer.reasons})
+        and answer.backed_by in (None, S3)
+    )
+    if options:
+        allowed = (job.facts.options[S3].known("read_requests_per_prefix") * assumed).named("requests/s")
+        yield Caveat("default-prefixes", {"prefixes": assumed, "requests": allowed, "options": options})
+
+
+def _mount_memory(job: Job) -> Iterator[Caveat]:
+    """Mountpoint reads ahead, for each open file, into memory that the training may need as well.
+
+    Assumption: each read under way is in a file of its own.  Said where that is more than programs leave free.
+    Equation: reads under way on one instance × the prefetch window, or the file where it is smaller.
+    References: mountpoint-configuration.
+    """
+    memory, free, chosen = job.passes.memory, job.passes.page_cache, job.facts.options[MOUNTPOINT]
+    if memory is None or free is None:
+        return
+    window = min(chosen.known("prefetch_window").value, job.load.object_bytes.value)
+    files = job.load.in_flight / job.load.nodes
+    if files * window > free.value:
+        found = {
+            "files": files,
+            "window": Quantity.exact(window, "bytes"),
+            "needed": Quantity.exact(files * window, "bytes"),
+            "memory": memory,
+            "target": chosen.known("memory_target"),
+        }
+        yield Caveat("mount-memory", found)
+
+
+def beside_threshold(reads: Placement, fed: Quantity | None, job: Job) -> Placement:
+    """The placement of the training reads with the utilisation that the preset's own benchmark asks for.
+
+    A benchmark counts the share of its time in which the accelerators compute, which is how fed they are.
+    """
+    threshold = _threshold(job)
+    if threshold is None or fed is None:
+        return reads
+    met = "met" if fed.low >= threshold.value else "missed" if fed.high < threshold.value else "in-doubt"
+    found = Reason(f"benchmark-{met}", {"threshold": threshold, "fed": fed}, next(iter(threshold.sources), None))
+    return replace(reads, reasons=(*reads.reasons, found))
+
+
+def _threshold(job: Job) -> Quantity | None:
+    preset = job.workload.preset
+    if preset is None:
+        return None
+    accelerator, _ = accelerators_of(job.workload, job.facts)
+    of_accelerator = job.facts.workloads[preset].parts
+    return of_accelerator[accelerator].quantity("au_threshold") if accelerator in of_accelerator else None

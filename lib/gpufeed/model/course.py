@@ -1,0 +1,97 @@
+"""The course of a run: what happens before its GPUs are paid for, while they are, and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpufeed.facts import Facts
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.job import Job, job_of
+from gpufeed.model.profile import PrefixProfile
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.release import Timeline, timeline
+from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+
+BEFORE, DURING, AFTER = "before", "during", "after"
+#: What has to be created, and given back in the end.
+_CREATED = (FSX, EXPRESS, S3_FILES)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Message ``course.<id>`` with these parameters.  ``when``: before, during or after the GPUs are paid for.
+
+    ``seconds`` is None where no source says how long it takes.
+    """
+
+    id: str
+    when: str
+    seconds: Quantity | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def timed(self) -> bool:
+        """Deleting is not waited for."""
+        return not self.id.startswith("delete.")
+
+
+def course(plan: Recommendation, facts: Facts, profile: PrefixProfile | None = None) -> tuple[Step, ...]:
+    """The steps of a plan in their order: create, bring in, train, save, export, prove, release and delete."""
+    job, _ = job_of(plan.workload, facts, profile)
+    return (*_before(plan, job), *_during(plan, job), *_after(plan, facts))
+
+
+def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
+    """Storage stands and holds the data before the GPUs are paid for, in their zone where it lives in one."""
+    if plan.workload.data_in_s3 is False:
+        yield Step("upload", BEFORE, None, {"bytes": job.run.dataset_bytes})
+    for option in _CREATED:
+        if option in _used(plan):
+            yield Step(f"create.{option}", BEFORE)
+    reads = plan.option(plan.recommended)
+    if reads.option not in _CREATED or (reads.option == S3_FILES and reads.first_epoch.limited_by != "import"):
+        return
+    # A copy in a directory bucket is made by copying objects, for which no rate is published.
+    rate = None if reads.option == EXPRESS else reads.first_epoch.read_bytes_per_s
+    seconds = None if rate is None else (job.run.dataset_bytes / rate).named("seconds")
+    yield Step(f"bring-in.{reads.option}", BEFORE, seconds, {"bytes": job.run.dataset_bytes})
+
+
+def _used(plan: Recommendation) -> set[str]:
+    """The options that the working data lies on."""
+    working = (plan.placements["training_reads"], plan.placements["checkpoints"])
+    return {option for placed in working for option in (placed.option, placed.backed_by) if option is not None}
+
+
+def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
+    """Training, waiting for reads and saves included, and each save on its way to S3."""
+    waits = [line.quantity for line in plan.cost.lines if line.part == "idle-gpu"]
+    hours = Quantity.exact(job.run.hours)
+    for waited in waits:
+        if waited is not None:
+            hours = hours + waited
+    seconds = None if None in waits else (hours * 3600.0).named("seconds")
+    yield Step("train", DURING, seconds, {"fed": plan.fed})
+    moments = _moments(plan, job.facts)
+    if moments.written is not None:
+        found = {"interval": plan.demand.checkpoint_interval, "waits": moments.gpus_continue, "in_s3": moments.in_s3}
+        yield Step("save", DURING, moments.written, found)
+
+
+def _moments(plan: Recommendation, facts: Facts) -> Timeline:
+    option = plan.placements["checkpoints"].option
+    return timeline(option, plan.demand, plan.option(option).stall, plan.option(S3).stall, facts)
+
+
+def _after(plan: Recommendation, facts: Facts) -> Iterator[Step]:
+    """The last save reaches S3, that is proven, and what was created is given back."""
+    option = plan.placements["checkpoints"].option
+    moments = _moments(plan, facts)
+    if option in _CREATED:
+        yield Step(f"export.{option}", AFTER, moments.in_s3)
+    for created in _CREATED:
+        if created in _used(plan):
+            yield Step(f"delete.{created}", AFTER)
+    yield Step("delete.scratch", AFTER)
