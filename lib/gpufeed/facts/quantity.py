@@ -40,7 +40,11 @@ class Quantity(NamedTuple):
 
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
-        return Quantity(self.value, self.value, self.value, self.unit, self.basis, self.sources)
+        return self.at(self.value)
+
+    def at(self, bound: float) -> Quantity:
+        """One number that rests on the same."""
+        return Quantity(bound, bound, bound, self.unit, self.basis, self.sources)
 
     def _with(self, other: Quantity, low: float, value: float, high: float) -> Quantity:
         *_, basis, sources = self

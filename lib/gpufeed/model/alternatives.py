@@ -1,7 +1,7 @@
 """What would cost less than the job as it was stated: other settings of the job itself, and what each would save.
 
-A plan takes the job as it is.  Here single settings are changed one by one, and those that matter are named.  It takes a
-few evaluations' time, and is done when somebody looks.
+A plan takes the job as it is.  Here single settings are changed one by one, and those that matter are named.  It takes
+a few evaluations' time, and is done when somebody looks.
 """
 
 from __future__ import annotations

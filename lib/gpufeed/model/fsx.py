@@ -384,7 +384,7 @@ def _granted_iops(facts: Facts) -> _Granted:
 
 def _included(capacity_gib: float, granted: _Granted) -> float:
     reached = bisect_right(granted, (capacity_gib, math.inf))
-    return float(granted[reached - 1][1]) if reached else 0.0
+    return granted[reached - 1][1] if reached else 0.0
 
 
 def metadata_iops(section: Section, capacity_gib: float, opens_per_s: float, facts: Facts) -> tuple[float, float]:
@@ -400,7 +400,7 @@ def _metadata_iops(
     if not settable or included >= wanted:
         return included, 0.0
     steps = facts.options[FSX].get_value("metadata_iops_steps")
-    enough = float(next((step for step in steps if step >= wanted), steps[-1]))
+    enough = next((step for step in steps if step >= wanted), steps[-1])
     return max(included, enough), max(0.0, enough - included)
 
 

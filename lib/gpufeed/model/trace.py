@@ -135,7 +135,10 @@ def _computed(operation: str, compute: Callable[[float, float], float], one: Any
 
 
 def _remembered(quantity: Quantity, name: str, fact: Fact | None = None) -> Quantity:
-    return quantity._replace(value=_kept(quantity.value, Known(name, quantity, fact)))
+    low, value, high, *_ = quantity
+    ends = {"low": low, "high": high} if low != high else {}
+    kept = {end: _kept(bound, Known(f"{name}_{end}", quantity.at(bound), fact)) for end, bound in ends.items()}
+    return quantity._replace(value=_kept(value, Known(name, quantity, fact)), **kept)
 
 
 def remembering_workload(workload: Workload) -> Workload:
@@ -151,10 +154,20 @@ def remembering_facts(facts: Facts) -> Facts:
 
 
 def _fact(fact: Fact) -> Fact:
-    if fact.quantity is None:
-        return fact
     name = fact.id.rpartition(".")[2].replace("-", "_")  # a name in an equation
-    return replace(fact, quantity=_remembered(fact.quantity, name, fact))
+    if fact.quantity is not None:
+        return replace(fact, quantity=_remembered(fact.quantity, name, fact))
+    return replace(fact, value=_listed(fact.value, name, fact)) if isinstance(fact.value, tuple) else fact
+
+
+def _listed(value: Any, name: str, fact: Fact) -> Any:
+    """A list of numbers, or of lists of them: each number knows which list it is from."""
+    if isinstance(value, tuple | list):
+        return type(value)(_listed(one, name, fact) for one in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    one = Quantity(value, value, value, "", fact.basis or "assumed", frozenset(fact.sources))
+    return _kept(value, Known(name, one, fact))
 
 
 def _price(row: Price) -> Price:
@@ -164,4 +177,20 @@ def _price(row: Price) -> Price:
     as_fact = Fact(
         f"prices.{name}", row.unit, quantity=row.quantity, sources=row.sources, as_of=row.as_of, note=row.note
     )
-    return replace(row, quantity=_remembered(row.quantity, name, as_fact))
+    return replace(
+        row,
+        quantity=_remembered(row.quantity, name, as_fact),
+        band_from=_bound(row.band_from, f"{name}_from", row.quantity, as_fact),
+        band_to=None if row.band_to is None else _bound(row.band_to, f"{name}_up_to", row.quantity, as_fact),
+    )
+
+
+def _bound(amount: float, name: str, price: Quantity, as_fact: Fact) -> float:
+    """The bound of a graduated band, which rests on what the price rests on; from nothing on is no bound."""
+    if not amount:
+        return amount
+    unit = as_fact.unit.removesuffix("-month")
+    bound: float = _kept(
+        amount, Known(name, Quantity(amount, amount, amount, unit, price.basis, price.sources), as_fact)
+    )
+    return bound

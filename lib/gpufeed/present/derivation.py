@@ -48,7 +48,7 @@ def _group(title: str, of_group: Iterable[Figure], figures: Mapping[str, Figure]
 
 def _figure(figure: Figure, figures: Mapping[str, Figure], facts: Facts, name: str) -> str:
     """One figure, closed; open: its equation, and each input with where it comes from."""
-    kind = DERIVED if figure.equation else figure.result.basis
+    kind = _kind(figure)
     head = f"{escape(words.figure(name))}: <b>{escape(amount(figure.result))}</b> {_badge(kind)}"
     if not figure.equation:
         return f"<div class='leaf'>{head}{_cited(figure.result, facts)}</div>"
@@ -58,6 +58,12 @@ def _figure(figure: Figure, figures: Mapping[str, Figure], facts: Facts, name: s
         f"<details><summary>{head}</summary><p><code>{escape(figure.equation)}</code></p>"
         f"<ul>{inputs}</ul><p class='note'>{escape(rests_on)}</p></details>"
     )
+
+
+def _kind(figure: Figure) -> str:
+    """How a figure is marked.  What was stated is an input of an equation; a figure without one follows from the plan,
+    as that nothing is transferred, unless it was measured or is known."""
+    return DERIVED if figure.equation or figure.result.basis == "stated" else figure.result.basis
 
 
 def _input(given: Input, figures: Mapping[str, Figure], facts: Facts) -> str:
@@ -127,7 +133,7 @@ def lines(figures: Mapping[str, Figure], facts: Facts) -> Iterator[str]:
     """The same as text: a line for the figure and its equation, then one for each input."""
     for figure in figures.values():
         owner = f"{words.option(figure.option)} · " if figure.option else ""
-        kind = words.basis(DERIVED if figure.equation else figure.result.basis)
+        kind = words.basis(_kind(figure))
         yield f"{owner}{words.figure(figure.name)}: {amount(figure.result)} {kind}"
         if figure.equation:
             yield f"    = {figure.equation}"
@@ -155,7 +161,7 @@ def document(figures: Mapping[str, Figure]) -> list[dict[str, Any]]:
             "equation": figure.equation,
             "result": figure.result.to_json(),
             "unit": figure.result.unit,
-            "basis": figure.result.basis,
+            "basis": figure.result.basis if figure.equation else _kind(figure),
             "sources": sorted(figure.result.sources),
             "inputs": [
                 {
