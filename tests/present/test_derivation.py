@@ -119,3 +119,28 @@ def test_every_figure_of_a_plan_has_a_name_in_both_languages(language: str, monk
     own = [figure for figure in document if ".lines." not in figure["id"]]  # a line of the bill has its own name
     unnamed = [figure["id"] for figure in own if figure["id"].endswith(figure["text"])]
     assert unnamed == []
+
+
+def test_only_what_was_stated_is_marked_so_and_bounds_have_names() -> None:
+    workload = Workload.from_mapping(
+        {
+            "task": "pretraining",
+            "instances": 64,
+            "instance_type": "p5.48xlarge",
+            "preset": "llm-text",
+            "dataset_bytes": 60e12,
+            "run_hours": 720,
+        },
+        load(),
+    )
+    figures = explain(recommend(workload, load()), load())
+    marked = [line for line in derivation.lines(figures, load()) if line.endswith("◆ stated")]
+    # every figure stands without indent: nothing is transferred here, and nobody stated that
+    assert marked and all(line.startswith("    ") for line in marked)
+    assert figures["s3-standard.cost.transfer"].result.value == 0.0
+    # 60 TB are 55,879 GiB: the first band of 51,200 GiB is full
+    band = figures["s3-standard.cost.lines.base-storage.quantity"]
+    assert "price_s3_standard_storage_up_to" in band.equation
+    up_to = next(given for given in band.inputs if given.name == "price_s3_standard_storage_up_to")
+    assert (up_to.quantity.value, up_to.quantity.unit, up_to.quantity.basis) == (51_200, "GiB", "published")
+    assert derivation.amount(up_to.quantity) == "51,200 GiB"

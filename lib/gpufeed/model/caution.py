@@ -8,8 +8,8 @@ from dataclasses import replace
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.demand import accelerators_of
 from gpufeed.model.job import Job
-from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Reason
-from gpufeed.model.rules import MOUNTPOINT, S3
+from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
 
 #: What is said against an option for the requests/s of its prefixes.
 _BY_PREFIXES = frozenset({"over-request-limit", "parts-over-request-limit"})
@@ -23,20 +23,23 @@ def caveats(fit: Mapping[str, OptionAnswer], placements: Mapping[str, Placement]
 
 
 def _default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Caveat]:
-    """The number of prefixes was not stated, and sets what an option that could be chosen gives."""
+    """The number of prefixes was not stated, and leaves options short of what is asked that could be chosen."""
     assumed = job.load.possible_prefixes
     if assumed is None:
         return
-    options = tuple(
-        option
-        for option, answer in fit.items()
-        if answer.verdict != "ruled-out"
-        and (answer.supply.limited_by == "request-limit" or _BY_PREFIXES & {reason.id for reason in answer.reasons})
-        and answer.backed_by in (None, S3)
-    )
+    options = tuple(option for option, answer in fit.items() if _short_of_requests(answer, job.demand))
     if options:
         allowed = (job.facts.options[S3].known("read_requests_per_prefix") * assumed).named("requests/s")
         yield Caveat("default-prefixes", {"prefixes": assumed, "requests": allowed, "options": options})
+
+
+def _short_of_requests(answer: OptionAnswer, demand: Demand) -> bool:
+    """S3's requests/s keep it from what the GPUs ask for, at its least against their most."""
+    limit, asked = answer.supply.limits.get("request-limit"), demand.read_bytes_per_s
+    if limit is None or answer.verdict == "ruled-out" or EXPRESS in (answer.option, answer.backed_by):
+        return False
+    named = answer.supply.limited_by == "request-limit" or _BY_PREFIXES & {reason.id for reason in answer.reasons}
+    return bool(named) and (asked is None or limit.low < asked.high)
 
 
 def _mount_memory(job: Job) -> Iterator[Caveat]:

@@ -1,0 +1,113 @@
+"""What else would pay: other settings of the job, each with what it saves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import recommend
+from gpufeed.model.alternatives import Alternative, alternatives
+from gpufeed.model.checkpoint_plan import checkpoint_plan
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import Workload
+
+FACTS = load()
+#: 64 GiB in 8 files of 8 GiB, every 6 minutes for 100 h: 1,000 saves
+SAVES: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 1,
+    "instance_type": "p5.48xlarge",
+    "checkpoint_bytes": 64 * 2**30,
+    "checkpoint_interval": 360,
+    "checkpoints": "rare",
+    "checkpoint_mode": "async",
+    "interface": "s3-api",
+    "dataset_bytes": 1e9,
+    "objects": 10,
+    "run_hours": 100,
+    "prefixes": 1,
+}
+UNET: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 8,
+    "instance_type": "p5.48xlarge",
+    "preset": "mlperf-unet3d",
+    "model_parameters": 3e7,
+    "dataset_bytes": 5e12,
+    "objects": 34_000,
+    "checkpoint_interval": 3600,
+    "interface": "file-paths",
+    "run_hours": 48,
+}
+
+
+def asked(stated: dict[str, Any], **more: Any) -> tuple[Recommendation, dict[str, Alternative]]:
+    plan = recommend(Workload.from_mapping(stated | more, FACTS), FACTS)
+    return plan, {one.reason.id: one for one in alternatives(plan, FACTS)}
+
+
+def test_larger_parts_save_most_of_the_puts() -> None:
+    plan, found = asked(SAVES)
+    assert plan.placements["checkpoints"].option == "s3-standard"
+    # 8 GiB in parts of 8 MiB: 1,024 and 2 around them; 1,000 saves × 8 ranks × 1,026 × USD 0.005 / 1,000 = 41.04
+    puts = next(line.amount for line in plan.cost.lines if line.id == "checkpoint-puts")
+    assert puts is not None and puts.value == pytest.approx(41.04)
+    # in parts of 128 MiB: 64 and 2: 8,000 × 66 × USD 0.005 / 1,000 = 2.64
+    one = found["larger-parts"]
+    assert one.saves == pytest.approx(41.04 - 2.64)
+    assert one.reason.parameters["part_bytes"].value == 128 * 2**20
+    assert one.reason.parameters["memory"].value == 8 * 128 * 2**20  # eight parts of a rank under way
+
+
+def test_parts_stay_so_small_that_all_uploads_of_a_rank_are_busy() -> None:
+    # 512 MiB a rank / 8 under way = 64 MiB: 8 and 2 requests, not 64 and 2; 10,000 saves × 8 × 56 × 0.005 / 1,000
+    _, found = asked(SAVES, checkpoint_bytes=8 * 512 * 2**20, checkpoint_interval=36)
+    assert found["larger-parts"].reason.parameters["part_bytes"].value == 64 * 2**20
+    assert found["larger-parts"].saves == pytest.approx(22.4)
+
+
+def test_the_mode_of_saving_that_was_not_chosen_is_named_with_what_it_saves() -> None:
+    plan, found = asked(SAVES, checkpoint_mode="sync")
+    other = recommend(replace(plan.workload, checkpoint_mode="async"), FACTS)
+    assert plan.cost.total is not None and other.cost.total is not None
+    one = found["instead-async"]
+    assert one.saves == plan.cost.total.value - other.cost.total.value > 0
+    assert one.reason.parameters["then"] == other.cost.total
+    assert "instead-sync" not in found
+    assert not {"instead-async", "instead-sync"} & asked(SAVES)[1].keys()
+
+
+def test_host_memory_first_is_worth_the_gpu_hours_that_are_lost_less() -> None:
+    plan, found = asked(SAVES, checkpoint_mode="sync")
+    saved = checkpoint_plan(plan, FACTS)
+    assert saved.placed.lost is not None and saved.memory_first is not None and plan.gpu_hour_price is not None
+    less = saved.placed.lost.now.lost.value - saved.memory_first.best.lost.value
+    assert found["instead-memory-first"].saves == pytest.approx(less * 100 * plan.gpu_hour_price.value)
+    assert found["instead-memory-first"].reason.parameters["copy"] == saved.memory_first.copy_seconds
+
+
+def test_host_memory_that_is_too_small_is_no_alternative() -> None:
+    # 64 GiB twice do not fit in 100 GB
+    assert "instead-memory-first" not in asked(SAVES, checkpoint_mode="sync", host_memory_bytes=100e9)[1]
+
+
+def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> None:
+    plan, found = asked(UNET)
+    assert plan.recommended == "fsx-for-lustre" and plan.copy_once is not None
+    seconds, fed = plan.copy_once.seconds, plan.copy_once.fed_at_least
+    assert seconds is not None and fed is not None
+    # 8 nodes × 5 TB / 8 MiB GETs × USD 0.0004 / 1,000; the GPUs wait for the copy and for what the drives lack
+    gets = 8 * 5e12 / (8 * 2**20) * 0.0004 / 1000
+    waits = seconds.value / 3600 + 48 * (1 / fed.value - 1)
+    told = found["instead-copy-once"].reason.parameters
+    assert told["cost"].value == pytest.approx(gets + waits * 8 * 55.04)
+    assert told["fed"] == fed
+    assert told["now"] == plan.option("fsx-for-lustre").cost.beyond_base
+
+
+def test_cents_are_no_reason_to_change_a_job() -> None:
+    # 1 MB every ten minutes: nothing that waits or is put costs a ten-thousandth of the GPUs
+    assert asked(SAVES, checkpoint_bytes=1e6, checkpoint_interval=600, checkpoint_mode="sync")[1] == {}

@@ -1,0 +1,150 @@
+"""What decides an answer unseen is said: a default, the memory a mount takes, the benchmark's own threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import recommend
+from gpufeed.model.caution import caveats
+from gpufeed.model.job import Job, job_of
+from gpufeed.model.placements import simple
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.workload import Workload
+
+FACTS = load()
+VIDEO: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "preset": "video",
+    "sample_bytes": 5e6,
+    "samples_per_second_per_accelerator": 12,
+    "dataset_bytes": 200e12,
+    "objects": 40_000_000,
+    "interface": "any",
+    "run_hours": 240,
+}
+TOKENS: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 1,
+    "instance_type": "p5.48xlarge",
+    "reads": "random",
+    "workers_per_accelerator": 64,
+    "dataset_bytes": 2.4e12,
+    "objects": 24,
+    "host_memory_bytes": 200e9,
+}
+UNET = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d"}
+
+
+def plan(stated: dict[str, Any], **more: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(stated | more, FACTS), FACTS)
+
+
+def told(found: Recommendation, id_: str) -> dict[str, Any] | None:
+    return next((dict(warning.parameters) for warning in found.warnings if warning.id == id_), None)
+
+
+def test_the_range_of_the_assumed_prefixes_is_that_of_what_s3_gives() -> None:
+    # 5 MB a GET: 5,500/s of one prefix are 27.5 GB/s, of ten 275 GB/s
+    limit = plan(VIDEO).option("s3-standard").supply.limits["request-limit"]
+    assert (limit.low, limit.value, limit.high) == (27.5e9, 27.5e9, 275e9)
+    stated = plan(VIDEO, prefixes=1).option("s3-standard").supply.limits["request-limit"]
+    assert (stated.low, stated.value, stated.high) == (27.5e9, 27.5e9, 27.5e9)
+
+
+def test_prefixes_that_nobody_stated_are_told_where_they_are_too_few() -> None:
+    # 30 samples/s on 256 accelerators are 7,680 GET/s, of 5,500
+    found = told(plan(VIDEO, samples_per_second_per_accelerator=30), "default-prefixes")
+    assert found is not None
+    assert "s3-standard" in found["options"]
+    assert (found["requests"].low, found["requests"].high) == (5500, 55_000)
+    assert told(plan(VIDEO, samples_per_second_per_accelerator=30, prefixes=1), "default-prefixes") is None
+    # 12 samples/s are 3,072 GET/s: one prefix is enough
+    assert told(plan(VIDEO), "default-prefixes") is None
+
+
+def test_a_mount_that_may_read_ahead_into_the_memory_of_the_training_is_told() -> None:
+    placements = {"training_reads": simple("training_reads", "mountpoint-s3")}
+
+    def found(**more: Any) -> list[Any]:
+        job: Job = job_of(Workload.from_mapping(TOKENS | more, FACTS), FACTS, None)[0]
+        return [caveat for caveat in caveats({}, placements, job) if caveat.id == "mount-memory"]
+
+    # 8 accelerators × 64 workers = 512 files, each read ahead by up to 2 GiB: 1.1 TB, of 200 GB
+    (caveat,) = found()
+    assert caveat.parameters["files"] == 512
+    assert caveat.parameters["needed"].value == 512 * 2 * 2**30
+    assert caveat.parameters["memory"].value == 200e9
+    assert caveat.parameters["target"].value == 0.95
+    # 8 workers and files of 100 MB: 64 × 100 MB = 6.4 GB, within the half of 200 GB that programs leave free
+    assert found(workers_per_accelerator=8, objects=24_000) == []
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({}, "benchmark-in-doubt"),  # one file system's disks: 25 % without, 100 % with what is cached
+        ({"samples_per_second_per_accelerator": 0.1}, "benchmark-met"),
+        ({"samples_per_second_per_accelerator": 1e6, "avoid_parallel_file_system": True}, "benchmark-missed"),
+    ],
+)
+def test_a_benchmark_asks_for_its_own_utilisation(own: dict[str, Any], said: str) -> None:
+    found = plan(UNET | {"dataset_bytes": 5e12, "objects": 34_000, "interface": "file-paths", "run_hours": 48}, **own)
+    reasons = {reason.id: reason.parameters for reason in found.placements["training_reads"].reasons}
+    assert [id_ for id_ in reasons if id_.startswith("benchmark-")] == [said]
+    assert reasons[said]["threshold"].value == 0.9
+    assert reasons[said]["fed"] == found.fed
+
+
+def test_a_job_that_is_no_benchmark_has_no_threshold() -> None:
+    reasons = [reason.id for reason in plan(VIDEO).placements["training_reads"].reasons]
+    assert not any(id_.startswith("benchmark-") for id_ in reasons)
+
+
+def test_the_best_interval_is_the_range_of_the_failure_definitions() -> None:
+    found = plan(VIDEO, model_parameters=5e9, checkpoint_interval=3600)
+    said = next(r for r in found.placements["checkpoints"].reasons if r.id == "best-interval").parameters["interval"]
+    stall = found.option(found.placements["checkpoints"].option).stall
+    assert said.value == stall.best_interval
+    # T ≈ sqrt(2 × C × M) while C is short: the ends differ as the roots of the times between failures do.
+    # Of 256 accelerators the fewest failures are one in M = 1 / (32 × node rate), the most those of Llama 3 on 16,384
+    # GPUs or of another row; each is in the table of failures, with the interval it makes.
+    from gpufeed.model.checkpoint_plan import checkpoint_plan
+
+    of_each = [one.best_interval for one in checkpoint_plan(found, FACTS).failures]
+    assert (said.low, said.high) == pytest.approx((min(of_each), max(of_each)))
+    assert said.low < said.value < said.high
+
+
+def test_files_that_are_read_in_parts_are_opened_too() -> None:
+    # unet3d: 64 H100 × 7 samples / 0.323 s = 1,387 files/s of 147 MB each
+    from gpufeed.model.file_system import need_of
+
+    job, _ = job_of(Workload.from_mapping(UNET, FACTS), FACTS, None)
+    assert not job.load.opens_an_object
+    assert need_of(job).opens_per_s == pytest.approx(64 * 7 / 0.323)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "gigabits"), [("g5.xlarge", 2.5), ("g5.12xlarge", 40), ("g6.xlarge", 2.5), ("g6e.xlarge", 2.5)]
+)
+def test_the_network_card_of_small_gpu_instances_is_a_ceiling(instance_type: str, gigabits: float) -> None:
+    found = plan({"task": "lora", "instances": 2, "instance_type": instance_type})
+    card = FACTS.instances[instance_type].known("s3_network")
+    assert card.value == gigabits * 1e9 / 8
+    assert found.option("s3-standard").supply.limits["network-card"].high == 2 * card.value
+    assert told(found, "network-unknown") is None
+
+
+def test_uploading_the_data_set_is_on_the_bill_where_it_is_not_in_s3() -> None:
+    def puts(data_in_s3: bool) -> list[float]:
+        found = plan(VIDEO, objects=170_000_000, data_in_s3=data_in_s3, prefixes=1)
+        return [line.amount.value for line in found.cost.lines if line.id == "upload-puts" and line.amount]
+
+    # 170,000,000 PUTs × USD 0.005 / 1,000
+    assert puts(data_in_s3=False) == pytest.approx([850.0])
+    assert puts(data_in_s3=True) == []
