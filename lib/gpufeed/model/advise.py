@@ -88,7 +88,7 @@ def recommend(
             *plausible.doubts(job, traits, judged[S3].stall),
             *job.demand.warnings,
             *warnings,
-            *caution.caveats(fit, placements, job),
+            *caution.default_prefixes(fit, job),
             *limits.caveats(job.region, facts, placements.values()),
             *limits.unpriced(job.region, answers),
             *epochs.caveats(fit[reads], job.passes, facts),

@@ -1,4 +1,4 @@
-"""What decides an answer without being seen in it: a default, the memory a mount takes, a benchmark's own threshold."""
+"""What decides an answer without being seen in it: the assumed number of prefixes, a benchmark's own threshold."""
 
 from __future__ import annotations
 
@@ -9,20 +9,13 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.demand import accelerators_of
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
-from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
+from gpufeed.model.rules import EXPRESS, S3
 
 #: What is said against an option for the requests/s of its prefixes.
 _BY_PREFIXES = frozenset({"over-request-limit", "parts-over-request-limit"})
 
 
-def caveats(fit: Mapping[str, OptionAnswer], placements: Mapping[str, Placement], job: Job) -> Iterator[Caveat]:
-    """``fit`` are the options as they were judged."""
-    yield from _default_prefixes(fit, job)
-    if any(placed.option == MOUNTPOINT for placed in placements.values()):
-        yield from _mount_memory(job)
-
-
-def _default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Caveat]:
+def default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Caveat]:
     """The number of prefixes was not stated, and leaves options short of what is asked that could be chosen."""
     assumed = job.load.possible_prefixes
     if assumed is None:
@@ -40,29 +33,6 @@ def _short_of_requests(answer: OptionAnswer, demand: Demand) -> bool:
         return False
     named = answer.supply.limited_by == "request-limit" or _BY_PREFIXES & {reason.id for reason in answer.reasons}
     return bool(named) and (asked is None or limit.low < asked.high)
-
-
-def _mount_memory(job: Job) -> Iterator[Caveat]:
-    """Mountpoint reads ahead, for each open file, into memory that the training may need as well.
-
-    Assumption: each read under way is in a file of its own.  Said where that is more than programs leave free.
-    Equation: reads under way on one instance × the prefetch window, or the file where it is smaller.
-    References: mountpoint-configuration.
-    """
-    memory, free, chosen = job.passes.memory, job.passes.page_cache, job.facts.options[MOUNTPOINT]
-    if memory is None or free is None:
-        return
-    window = min(chosen.known("prefetch_window").value, job.load.object_bytes.value)
-    files = job.load.in_flight / job.load.nodes
-    if files * window > free.value:
-        found = {
-            "files": files,
-            "window": Quantity.exact(window, "bytes"),
-            "needed": Quantity.exact(files * window, "bytes"),
-            "memory": memory,
-            "target": chosen.known("memory_target"),
-        }
-        yield Caveat("mount-memory", found)
 
 
 def beside_threshold(reads: Placement, fed: Quantity | None, job: Job) -> Placement:
