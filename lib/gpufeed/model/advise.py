@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpufeed.facts import Facts
-from gpufeed.model import caution, checkpoint, epochs, limits, mount, paths, plausible
+from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import cheapest, compared, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -85,6 +85,8 @@ def recommend(
         copy_once=copy,
         warnings=(
             *first,
+            *loading.caveats(fit, reads, lambda others: cheapest(others, rule, job), job),
+            *limits.file_system_caveats(fit[FSX], placements.values()),
             *plausible.doubts(job, traits, judged[S3].stall),
             *job.demand.warnings,
             *warnings,

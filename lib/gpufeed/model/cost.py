@@ -13,7 +13,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
 from gpufeed.model.fsx import GIB, Configuration, unit_prices
-from gpufeed.model.recommendation import Cost, CostLine, Evaluation
+from gpufeed.model.recommendation import Cost, CostLine, Evaluation, FirstEpoch
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.traffic import waiting_hours
@@ -39,6 +39,7 @@ class Run:
     evaluation: Evaluation | None = None  # what its evaluations read is in ``read_bytes`` and ``requests``
     jobs: int = 1  # that share the data set, its copies and the file system
     uploads: bool = False  # the data set is not in S3 yet
+    touched_bytes: Quantity | None = None  # what is brought into a file system at all; None: the whole data set
 
     def read_less(self, share: Quantity) -> Run:
         """The same run where only this share of its reads reaches the storage."""
@@ -112,6 +113,7 @@ def cost(
     configuration: Configuration | None,
     *,
     evaluation_fed: Quantity | None = None,
+    first: FirstEpoch | None = None,
 ) -> Cost:
     """Every line that can be priced, and the sums.
 
@@ -128,6 +130,7 @@ def cost(
         *_way_to_s3(bill, backing),
         _idle(run, fed),
         *_in_evaluations(run, evaluation_fed),
+        *(() if first is None else filling_lines(first.way, option, bill, first, configuration)),
     )
     return summed(run.currency, bill.months, lines)
 
@@ -137,8 +140,8 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
     of_part: dict[str, list[Quantity | None]] = {part: [] for part in PARTS}
     for line in lines:
         of_part[line.part].append(line.amount)
-    base, own, requests, transfer, kms, idle = (_sum(currency, amounts) for amounts in of_part.values())
-    storage, beyond = _sum(currency, (base, own)), _sum(currency, (own, requests, transfer, kms, idle))
+    base, own, requests, transfer, kms, idle, loading = (_sum(currency, amounts) for amounts in of_part.values())
+    storage, beyond = _sum(currency, (base, own)), _sum(currency, (own, requests, transfer, kms, loading, idle))
     return Cost(
         currency=currency,
         storage_per_month=None if storage is None else (storage / months).named("per month"),
@@ -149,13 +152,14 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
         beyond_base=beyond,
         transfer=transfer,
         kms=kms,
+        loading=loading,
         not_priced=tuple(dict.fromkeys(line.id for line in lines if line.amount is None)),
         lines=lines,
     )
 
 
 #: What the lines of a bill are summed by.
-PARTS = ("base", "storage", "requests", "transfer", "kms", "idle-gpu")
+PARTS = ("base", "storage", "requests", "transfer", "kms", "idle-gpu", "loading")
 _NOTHING = Quantity(0.0, 0.0, 0.0)
 
 
@@ -235,9 +239,15 @@ def _passes(run: Run) -> Quantity | None:
     return None if run.read_bytes is None else run.read_bytes / run.dataset_bytes.middle()
 
 
-def _filling(bill: Bill) -> CostLine:
-    """One read of each object from S3, large ones in parts: what a copy of the data set is filled by."""
-    return bill.line("copy-gets", "requests", S3, "get", _transfers(bill))
+def _filling(bill: Bill, share: float = 1.0) -> CostLine:
+    """One read of each object from S3, large ones in parts: what a copy of this share of the data set is filled by."""
+    return bill.line("copy-gets", "requests", S3, "get", _transfers(bill) * share)
+
+
+def _share_touched(run: Run) -> float:
+    """What of the data set a file system linked to S3 is ever filled with."""
+    held, touched = run.dataset_bytes, run.touched_bytes
+    return 1.0 if touched is None else min(1.0, touched.value * run.jobs / held.value)
 
 
 def _transfers(bill: Bill) -> Quantity:
@@ -284,13 +294,18 @@ def _fsx(bill: Bill, configuration: Configuration | None) -> Iterator[CostLine]:
     if configuration.ordered_iops:
         ordered = Quantity.exact(configuration.ordered_iops * bill.months)
         yield bill.priced("metadata-iops", "storage", "metadata-iops", ordered, an_iops)
-    yield _filling(bill)
+    yield _filling(bill, _share_touched(bill.run))
 
 
 def _imported(bill: Bill) -> bool:
     """Whether S3 Files brings these objects onto its own storage, and does not stream them from S3."""
     threshold = bill.facts.options[S3_FILES].known("import_size_threshold").value
     return bill.run.object_bytes.value <= threshold
+
+
+def _kept_by_s3_files(bill: Bill) -> Quantity:
+    least = bill.facts.options[S3_FILES].known("minimum_billable_file").value
+    return most(bill.run.dataset_bytes, Quantity.exact(bill.run.objects * least))
 
 
 def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
@@ -306,15 +321,62 @@ def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
         yield bill.line("metadata-reads", "requests", S3_FILES, "read", looked_up)
         return
     least = chosen.known("minimum_data_operation").value
-    kept = most(run.dataset_bytes, Quantity.exact(run.objects * chosen.known("minimum_billable_file").value))
     brought = most(run.dataset_bytes, Quantity.exact(run.objects * least))
     read = None
     if run.read_bytes is not None and run.requests is not None:
         read = most(run.read_bytes, run.requests * least)
-    yield bill.line("own-storage", "storage", S3_FILES, "storage", kept * bill.months)
+    yield bill.line("own-storage", "storage", S3_FILES, "storage", _kept_by_s3_files(bill) * bill.months)
     yield _filling(bill)
     yield bill.line("file-imports", "requests", S3_FILES, "write", brought)
     yield bill.line("file-reads", "requests", S3_FILES, "read", read)
+
+
+# ---- filling it from the bucket, before the GPUs start or while they read --------------------------------------------
+
+BEFORE, WHILE_READING = "before", "while-reading"
+
+
+def filling(option: str, run: Run, first: FirstEpoch, facts: Facts, configuration: Configuration | None) -> FirstEpoch:
+    """The first epoch with what either way of filling the option costs, and the way that the plan takes.
+
+    Nothing is loaded before where the GPUs surely wait for nothing.  Otherwise the way that costs less at worst: the
+    rates are the least certain figures of a plan.  Left out: the small instance that loads, and the calendar time.
+    """
+    if first.load_seconds is None or (first.waits_seconds is not None and first.waits_seconds.high == 0.0):
+        return first
+    bill = bill_of(run, facts)
+    before, waits = (
+        _sum(run.currency, [line.amount for line in filling_lines(way, option, bill, first, configuration)])
+        for way in (BEFORE, WHILE_READING)
+    )
+    waiting_is_cheaper = before is not None and waits is not None and waits.high <= before.high
+    way = WHILE_READING if waiting_is_cheaper else BEFORE
+    return replace(first, load_cost=before, waits_cost=waits, way=way)
+
+
+def filling_lines(
+    way: str | None, option: str, bill: Bill, first: FirstEpoch, configuration: Configuration | None
+) -> Iterator[CostLine]:
+    """What one way of filling an option costs: its own storage until the GPUs start, or GPUs that wait.
+
+    A file system is paid for whole from its first hour on; the storage of S3 Files fills evenly, and half of it is
+    paid for on the mean.
+    """
+    if way == WHILE_READING:
+        waits = first.waits_seconds
+        yield waiting("first-epoch-gpu", bill.run, None if waits is None else (waits / 3600.0).named("hour"))
+    if way != BEFORE or first.load_seconds is None:
+        return
+    months = first.load_seconds / 3600.0 / bill.facts.model.known("hours_per_month").value
+    if option == S3_FILES:
+        yield bill.line("loading-storage", "loading", S3_FILES, "storage", _kept_by_s3_files(bill) * months / 2.0)
+    elif configuration is not None:
+        a_gib, an_iops = unit_prices(configuration.name, bill.run.region, bill.facts)
+        held = months * (configuration.capacity_gib * GIB)
+        yield bill.priced("loading-storage", "loading", "storage", held, a_gib)
+        if configuration.ordered_iops:
+            ordered = months * configuration.ordered_iops
+            yield bill.priced("loading-metadata-iops", "loading", "metadata-iops", ordered, an_iops)
 
 
 # ---- the way to the bucket -------------------------------------------------------------------------------------------
@@ -344,8 +406,8 @@ def _read_from_s3(bill: Bill, option: str) -> tuple[Quantity | None, Quantity | 
     run = bill.run
     if option == S3 or (option == S3_FILES and not _imported(bill)):
         return run.read_bytes, run.read_bytes, run.requests
-    filled, requests = run.dataset_bytes / run.jobs, _transfers(bill) / run.jobs
-    return run.read_bytes if option == EXPRESS else _NOTHING, filled, requests
+    share = (_share_touched(run) if option == FSX else 1.0) / run.jobs
+    return run.read_bytes if option == EXPRESS else _NOTHING, run.dataset_bytes * share, _transfers(bill) * share
 
 
 _OPTIONS = {S3: _s3, EXPRESS: _express, FSX: _fsx, S3_FILES: _s3_files}

@@ -54,9 +54,9 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
     if reads.option not in _CREATED or (reads.option == S3_FILES and reads.first_epoch.limited_by != "import"):
         return
     # A copy in a directory bucket is made by copying objects, for which no rate is published.
-    rate = None if reads.option == EXPRESS else reads.first_epoch.read_bytes_per_s
-    seconds = None if rate is None else (job.run.dataset_bytes / rate).named("seconds")
-    yield Step(f"bring-in.{reads.option}", BEFORE, seconds, {"bytes": job.run.dataset_bytes})
+    seconds = None if reads.option == EXPRESS else reads.first_epoch.load_seconds
+    loaded = job.passes.touched if reads.option == FSX and job.passes.touched is not None else job.run.dataset_bytes
+    yield Step(f"bring-in.{reads.option}", BEFORE, seconds, {"bytes": loaded})
 
 
 def _used(plan: Recommendation) -> set[str]:

@@ -47,6 +47,7 @@ class Passes:
     drives: Quantity | None  # NVMe of one node
     jobs: int  # that read the same
     drive_reads: Quantity | None  # random reads/s of one node's drives
+    touched: Quantity | None = None  # what the run brings near of ``bytes``; None: all, or more than can be known
 
     @property
     def later(self) -> float:
@@ -79,6 +80,16 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
     )
 
 
+def touched(workload: Workload, passes: Passes, read: Quantity | None, *, opens_an_object: bool) -> Quantity | None:
+    """Bytes of one epoch's data that the run reads at all; None for all of them.
+
+    Reads at random inside larger files soon touch all the files, and files are brought near as a whole.
+    """
+    if read is None or (workload.reads == "random" and not opens_an_object) or read.value >= passes.bytes.value:
+        return None
+    return least(passes.bytes, read)
+
+
 def first_epoch(
     given: Supply,
     own: Quantity | None,
@@ -88,56 +99,77 @@ def first_epoch(
     *,
     facts: Facts,
     configuration: Configuration | None,
+    run_seconds: float,
 ) -> FirstEpoch:
     """The pass that finds nothing near: an option that is filled from S3 as it is read gives no more than that.
 
-    ``own`` is how fed the option keeps the GPUs by itself.  Equation: seconds = bytes / (demand × fed).
+    ``own`` is how fed the option keeps the GPUs by itself.  Equation: seconds = bytes / (demand × fed); a run that ends
+    before (``run_seconds`` at full GPU speed, where no epochs were stated) takes run_seconds / fed.
     """
     rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
     if rate is None:
         return FirstEpoch()
     asked = demand.read_bytes_per_s
-    brought_in = _brought_in(given.option, load, facts, configuration)
-    if brought_in is not None:
+    served = rate if asked is None else least(rate, asked)
+    needed = passes.bytes if passes.touched is None else passes.touched
+    brought_in, loaded = _brought_in(given.option, load, facts, configuration)
+    load_seconds = waits = None
+    if brought_in is not None and loaded is not None:
+        load_seconds = (needed / loaded).named("seconds")
+        waits = None if asked is None else formulas.filling_wait(needed, brought_in, served)
         if brought_in.value < rate.value:
             limited_by = "hydrate" if given.option == FSX else "import"
         rate = least(rate, brought_in).named("bytes/s")
         fed = None if asked is None else formulas.fed(rate, asked)
-    seconds = passes.bytes / (rate if asked is None else least(rate, asked))
-    return FirstEpoch(fed, seconds.named("seconds"), rate, limited_by)
+    seconds = (passes.bytes if passes.epochs is None else needed) / (rate if asked is None else least(rate, asked))
+    if passes.epochs is None and fed is not None:
+        seconds = least(seconds, run_seconds / fed)
+    return FirstEpoch(
+        fed,
+        seconds.named("seconds"),
+        rate,
+        limited_by,
+        part=passes.touched,
+        load_seconds=load_seconds,
+        waits_seconds=waits,
+    )
 
 
-def _brought_in(option: str, load: Load, facts: Facts, configuration: Configuration | None) -> Quantity | None:
-    """bytes/s from S3 into an option that is filled while it is read; None for what is read where it lies."""
+def _brought_in(
+    option: str, load: Load, facts: Facts, configuration: Configuration | None
+) -> tuple[Quantity, Quantity] | tuple[None, None]:
+    """bytes/s from S3 into an option that is filled: (while it is read, before); None where it is read in place."""
     chosen = facts.options[option]
     if option == S3_FILES and served_by(option, load, facts) == S3_FILES:
         by_objects = chosen.known("import_rate") * load.object_bytes.value
-        return least(by_objects, chosen.known("import_throughput")).named("bytes/s")
+        imported = least(by_objects, chosen.known("import_throughput")).named("bytes/s")
+        return imported, imported
     if option != FSX or configuration is None:
-        return None
-    s3 = facts.options[S3]
+        return None, None
     seconds = formulas.request_seconds(
-        load.request_bytes.middle(), s3.known("first_byte_latency"), s3.known("per_request_read")
+        load.request_bytes.middle(),
+        facts.options[S3].known("first_byte_latency"),
+        chosen.known("lazy_read_per_reader"),
     )
-    return least(
-        _hydrate(load, configuration, facts),
-        configuration.write_bytes_per_s,
-        # Lazy loading: each read waits for its own object.
-        formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
-    )
+    loaded = least(_hydrate(load, configuration, facts), configuration.write_bytes_per_s)
+    # Lazy loading: each read waits for its own object.
+    return least(loaded, formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds)), loaded
 
 
 def _hydrate(load: Load, configuration: Configuration, facts: Facts) -> Quantity:
     """bytes/s from S3 into FSx for Lustre: assumed from one user's run, since AWS publishes none.
 
-    Assumption: it may be the same for every file system, or grow with its capacity; the range spans both.
-    References: fsx-hsm-restore-report.
+    Assumption: that run was limited by its bytes or by the number of its objects, and nobody knows by which: of the
+    limit that it was not, the high end is what was possible.  Either may be the same for every file system, or grow
+    with its capacity, objects/s up to what S3 gives; the range spans both.  References: fsx-hsm-restore-report.
     """
     chosen = facts.options[FSX]
-    seen = least(chosen.known("hydrate_throughput"), chosen.known("hydrate_rate") * load.object_bytes.value)
     scale = configuration.capacity_gib * GIB / chosen.known("hydrate_capacity").value
-    low, high = seen.low * min(1.0, scale), seen.high * max(1.0, scale)
-    return Quantity(low, seen.value, high, "bytes/s", seen.basis, seen.sources)
+    of_bytes, of_objects = chosen.known("hydrate_throughput"), chosen.known("hydrate_rate") * load.object_bytes.value
+    return least(
+        of_bytes._replace(low=of_bytes.low * min(1.0, scale), high=of_bytes.high * max(1.0, scale)),
+        of_objects._replace(low=of_objects.low * min(1.0, scale)),
+    ).named("bytes/s")
 
 
 def later_epochs(
@@ -272,10 +304,12 @@ def copied_once(
 def explained(reads: Placement, answer: OptionAnswer, copy: CopyOnce | None) -> Placement:
     """The placement of the training reads with what to do about the first epoch, and the copy that may replace it."""
     more, first = [], answer.first_epoch
-    full_at_once = first.fed is not None and first.fed.low >= 1.0
-    if first.limited_by in ("hydrate", "import") and not full_at_once:
-        found = {"bytes_per_s": first.read_bytes_per_s, "seconds": first.seconds}
-        more.append(Reason(f"first-epoch-{first.limited_by}", found))
+    if first.way is not None:
+        found = {"seconds": first.seconds, "load_seconds": first.load_seconds, "waits_seconds": first.waits_seconds}
+        found |= {"load_cost": first.load_cost, "waits_cost": first.waits_cost}
+        more.append(Reason(f"first-epoch-{first.way}-{'hydrate' if answer.option == FSX else 'import'}", found))
+    if first.part is not None and answer.option == FSX:
+        more.append(Reason("fsx-sized-for-what-is-read", {"part": first.part}, "fsx-data-repositories"))
     if copy is not None and reads.option != FSX:
         copied: dict[str, Any] = {"bytes": copy.bytes_per_node, "capacity": copy.capacity, "seconds": copy.seconds}
         if copy.fits and copy.fed_at_least is not None:
@@ -288,6 +322,8 @@ def explained(reads: Placement, answer: OptionAnswer, copy: CopyOnce | None) -> 
 
 def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Caveat]:
     """What the later epochs of the chosen option rest on; nothing where all data is read once."""
+    if passes.touched is not None and passes.touched.value < passes.bytes.value:
+        yield Caveat("run-shorter-than-epoch", {"read": passes.touched, "all": passes.bytes})
     later = answer.later_epochs
     if not passes.later or later is None or not facts.options[answer.option].get_value("page_cache"):
         return

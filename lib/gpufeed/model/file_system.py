@@ -70,7 +70,8 @@ def need_of(job: Job, share: float = 1.0) -> Need:
     demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
     return Need(
-        holds_bytes=job.run.dataset_bytes.value + _checkpoints_bytes(job) * jobs,
+        holds_bytes=_data_bytes(job) + _checkpoints_bytes(job) * jobs,
+        leaves_bytes=job.run.dataset_bytes.value - _data_bytes(job),
         read_bytes_per_s=read,
         write_bytes_per_s=write,
         opens_per_s=_value(opens) * share * jobs,
@@ -98,6 +99,15 @@ def _save_rate(job: Job) -> float:
 
 def _value(asked: Quantity | None) -> float:
     return 0.0 if asked is None else asked.value
+
+
+def _data_bytes(job: Job) -> float:
+    """The data set, or what the run reads of it: linked to S3, what is never read is never loaded.
+
+    At the high end of what it reads, each job something else: a file system that runs full stops the jobs.
+    """
+    whole, touched = job.run.dataset_bytes.value, job.passes.touched
+    return whole if touched is None else min(whole, touched.high * job.load.jobs)
 
 
 def _checkpoints_bytes(job: Job) -> float:

@@ -115,6 +115,25 @@ def idle_hours(run_hours: float, fed_share: Quantity) -> Quantity:
     )
 
 
+def filling_wait(data: Quantity, brought_in: Quantity, served: Quantity) -> Quantity:
+    """Seconds that GPUs wait beyond the ordinary while data comes from further away: data × (1/brought in − 1/served).
+
+    Parameters: bytes, the rate at which they are brought in [bytes/s], the rate at which they are read once they are
+    there [bytes/s].  Nothing where they come faster than they are read.
+    """
+
+    def wait(amount: float, far: float, near: float) -> float:
+        return amount * (1.0 / far - 1.0 / near) if far < near else 0.0
+
+    rests_on = data + brought_in + served
+    return rests_on._replace(
+        low=wait(data.low, brought_in.high, served.low),
+        value=wait(data.value, brought_in.value, served.value),
+        high=wait(data.high, brought_in.low, served.high),
+        unit="seconds",
+    )
+
+
 def young_interval(save_cost_seconds: float, mean_time_to_failure: float) -> float:
     """Checkpoint interval that wastes least, first order: T = sqrt(2 × C × M).  References: young-1974."""
     interval: float = (2.0 * save_cost_seconds * mean_time_to_failure) ** 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
@@ -36,6 +36,7 @@ class Need:
     efa: bool = False  # the clients can use it
     read_again_bytes: float | None = None  # read in each of several epochs; None: nothing is
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
+    leaves_bytes: float = 0.0  # of the data set, that the run never reads: they stay in S3
     unknown: frozenset[str] = frozenset()
 
     @property
@@ -116,7 +117,10 @@ class Configurations:
 
 def configurations(need: Need, region: str, facts: Facts) -> Configurations:
     """Deployment type × MB/s per TiB × EFA, each at the least capacity and metadata IOPS that meet the need."""
-    found = [configured(order, region, facts, need) for order in _orders(need, region, facts)]
+    orders = _orders(need, region, facts)
+    found = [configured(order, region, facts, need) for order in orders]
+    if rival := _unpriced_rival(orders, region, facts, need):
+        found[0] = replace(found[0], notes=(*found[0].notes, rival))
     meets = [one for one in found if not one.lacks]
     disqualified = ((name, disqualifiers(name, need, region, facts)) for name in facts.fsx)
     return Configurations(
@@ -135,7 +139,11 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     that lacks least: the supply then says that metadata operations bind.
     """
     orders = _orders(need, region, facts)
-    return configured(orders[0], region, facts, need) if orders else None
+    if not orders:
+        return None
+    chosen = configured(orders[0], region, facts, need)
+    rival = _unpriced_rival(orders, region, facts, need)
+    return chosen if rival is None else replace(chosen, notes=(*chosen.notes, rival))
 
 
 # ---- which types, and what keeps one out -----------------------------------------------------------------------------
@@ -454,7 +462,10 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         asked_gib=asked,
         size_set_by=set_by,
         lacks=lacking(order, region, need, facts),
-        notes=tuple(_notes(order, asked, set_by, need=need, section=section, facts=facts)),
+        notes=(
+            *_notes(order, asked, set_by, need=need, section=section, facts=facts),
+            *_beside_the_price(order, section, need, facts),
+        ),
     )
 
 
@@ -504,3 +515,64 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
     if order.ordered_iops:
         metadata = None if an_iops is None else (an_iops * order.ordered_iops).named("per month")
     return None if a_gib is None else (a_gib * order.capacity_gib).named("per month"), metadata
+
+
+# ---- what to know beside the price -----------------------------------------------------------------------------------
+
+#: Notes on a file system that belong to any plan that orders it, and how grave they are is said there.
+BEYOND_PUBLISHED = "fsx-beyond-published"
+UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
+SAID_WITH_THE_PLAN = frozenset({BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER})
+
+
+def said_with_the_plan(one: Configuration) -> tuple[Reason, ...]:
+    return tuple(note for note in one.notes if note.id in SAID_WITH_THE_PLAN)
+
+
+def _beside_the_price(order: Order, section: Section, need: Need, facts: Facts) -> Iterator[Reason]:
+    """What it is sized for, and where it is larger or faster than any file system with a published size.
+
+    What such a one gives is extrapolated.  References: fsx-1-tb-s-blog.
+    """
+    if need.leaves_bytes > 0:
+        found: dict[str, Any] = {"bytes": need.holds_bytes, "left": Quantity.exact(need.leaves_bytes, "bytes")}
+        yield Reason("fsx-holds-what-is-read", found, "fsx-data-repositories")
+    fsx = facts.options[FSX]
+    largest, fastest = fsx.known("largest_published_capacity"), fsx.known("aggregate_read_at_least")
+    rate = disk_rate(section, order.capacity_gib, "read")
+    if order.capacity_gib > largest.value / GIB or rate.value > fastest.value:
+        found = {"capacity": order.capacity_gib, "bytes_per_s": rate.value, "largest": largest, "fastest": fastest}
+        yield Reason(BEYOND_PUBLISHED, found, "fsx-1-tb-s-blog")
+
+
+def _unpriced_rival(orders: list[Order], region: str, facts: Facts, need: Need) -> Reason | None:
+    """An order that has no price here and may be cheaper than the first: cheaper where both are priced, or smaller."""
+    if not orders:
+        return None
+    first, *others = orders
+    lacks = len(lacking(first, region, need, facts))
+    for other in others:
+        if _price_of(other, region, facts) is not None or len(lacking(other, region, need, facts)) > lacks:
+            continue
+        found = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
+        elsewhere = _priced_side_by_side(first, other, facts)
+        if elsewhere is None:
+            if other.capacity_gib < first.capacity_gib:
+                return Reason(UNPRICED_SMALLER, found)
+        elif elsewhere[1] < 1.0:
+            return Reason(UNPRICED_CHEAPER, found | {"elsewhere": elsewhere[0], "share": elsewhere[1]})
+    return None
+
+
+def _priced_side_by_side(first: Order, other: Order, facts: Facts) -> tuple[str, float] | None:
+    """A Region that has a price for both, and the price of the other as a share of the first's; None where none has."""
+    for region in dict.fromkeys(row.region for row in facts.prices if row.option == FSX):
+        here, there = _price_of(first, region, facts), _price_of(other, region, facts)
+        if here and there is not None:
+            return region, there / here
+    return None
+
+
+def _price_of(order: Order, region: str, facts: Facts) -> float | None:
+    storage, metadata = prices(order, region, facts)
+    return None if storage is None or metadata is None else storage.value + metadata.value

@@ -9,7 +9,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
-from gpufeed.model.epochs import Passes, hours_of, passes_of
+from gpufeed.model.epochs import Passes, hours_of, passes_of, touched
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
@@ -86,6 +86,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     traffic, told = traffic_of(workload, asked, passes, run.objects, facts)
     warnings += told
     run = _with_evaluations(run, traffic.evaluation, asked)
+    read = touched(workload, passes, run.read_bytes, opens_an_object=load.opens_an_object)
+    passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
         if workload.instance_type is not None and workload.region is not None:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, paths, traffic
-from gpufeed.model.cost import cost
+from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, loading, paths, traffic
+from gpufeed.model.cost import cost, filling
 from gpufeed.model.file_system import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
@@ -50,17 +50,26 @@ def _judged(
     bursts = traffic.bursts(given, restore, job.traffic, job.facts)
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
     run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
+    first = epochs.first_epoch(
+        given,
+        own,
+        job.demand,
+        job.passes,
+        job.load,
+        facts=job.facts,
+        configuration=configuration,
+        run_seconds=job.run.hours * 3600.0,
+    )
+    first = filling(option, run, first, job.facts, configuration)
     return OptionAnswer(
         option=option,
         verdict="works",
-        reasons=(),
+        reasons=() if configuration is None else fsx.said_with_the_plan(configuration),
         supply=given,
         fed=own if later is None else later.fed,
         stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
-        cost=cost(option, run, fed, job.facts, configuration, evaluation_fed=bursts.evaluation_fed),
-        first_epoch=epochs.first_epoch(
-            given, own, job.demand, job.passes, job.load, facts=job.facts, configuration=configuration
-        ),
+        cost=cost(option, run, fed, job.facts, configuration, evaluation_fed=bursts.evaluation_fed, first=first),
+        first_epoch=first,
         later_epochs=later,
         bursts=bursts,
         backed_by=mountpoint_backing(job.load.operations) if option == MOUNTPOINT else None,
@@ -137,6 +146,8 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
     capacity, quota = answer.supply.configuration.get("storage_capacity_gib"), chosen.quantity("quota_capacity")
     if capacity is not None and quota is not None and capacity > quota.value / fsx.GIB:
         but.append(Reason("above-quota", {"capacity": capacity, "quota": quota.value / fsx.GIB}))
+    but += answer.reasons
+    but += loading.reasons(answer, job)
     but += paths.reasons(option, answer.supply, job.workload, job.load, facts)
     over = paths.over_request_limit(job.load, job.demand, facts) if served_by(option, job.load, facts) == S3 else None
     if over is not None:
@@ -165,7 +176,9 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str
     best = _best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
-        if other.verdict != "ruled-out" and not against(other) and beats(other, best, least_saving(job)):
+        if other.verdict == "ruled-out" or against(other) or loading.ends_later(other, best, job):
+            continue
+        if beats(other, best, least_saving(job)):
             best = other
     return best.option
 
@@ -191,6 +204,9 @@ NOT_AGAINST = frozenset(
         "above-quota",
         "efa-connections",
         "s3-files-many-objects",
+        "loading-exceeds-run",
+        "loading-may-exceed-run",
+        *fsx.SAID_WITH_THE_PLAN,
     }
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
+from gpufeed.model.fsx import BEYOND_PUBLISHED, SAID_WITH_THE_PLAN
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, CostLine, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import FSX, S3_FILES, SYSTEMS
@@ -69,3 +70,14 @@ def unpriced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
 def _has_no_price(line: CostLine) -> bool:
     priced_here = line.part in ("base", "storage", "requests", "kms")
     return priced_here and line.unit_price is None and line.quantity is not None
+
+
+def file_system_caveats(answer: OptionAnswer, placements: Iterable[Placement]) -> Iterator[Caveat]:
+    """What to know before this file system is ordered, where anything is placed on it.
+
+    One that is larger than any that was published puts the answer in doubt.
+    """
+    if any(placed.option == FSX for placed in placements):
+        for reason in answer.reasons:
+            if reason.id in SAID_WITH_THE_PLAN:
+                yield Caveat(reason.id, reason.parameters, grave=reason.id == BEYOND_PUBLISHED)

@@ -142,12 +142,23 @@ class CheckpointStall:
 
 @dataclass(frozen=True, slots=True)
 class FirstEpoch:
-    """The first pass over the data, when nothing is near yet.  All None where the option gives nothing."""
+    """The first pass over the data, when nothing is near yet.  All None where the option gives nothing.
+
+    The first four are of a pass that fills the option while it is read.  Where that makes the GPUs wait, the other way
+    is to load all that the run reads before they start; ``way`` says which one the plan takes and its bill holds:
+    "before", "while-reading", or None where there is nothing to choose.
+    """
 
     fed: Quantity | None = None
     seconds: Quantity | None = None
     read_bytes_per_s: Quantity | None = None
     limited_by: str | None = None
+    part: Quantity | None = None  # bytes of it that the run reads; None: it reads all
+    load_seconds: Quantity | None = None  # before the GPUs start
+    waits_seconds: Quantity | None = None  # of the GPUs, beyond what they wait in later epochs
+    load_cost: Quantity | None = None  # of the way "before"
+    waits_cost: Quantity | None = None  # of the way "while-reading"
+    way: str | None = None
 
     @property
     def at_gpu_speed(self) -> bool:
@@ -179,9 +190,9 @@ class CopyOnce:
 class CostLine:
     """One line of the bill for the run: message ``cost.<id>``; ``amount`` = ``quantity`` × ``unit_price``.
 
-    ``part`` is the sum it belongs to: "base", "storage", "requests", "transfer", "kms" or "idle-gpu".  ``quantity``
-    counts billing units (``unit``).  A price that is not known, or an amount that follows from a demand that is not
-    known, is None; then so is ``amount``.
+    ``part`` is the sum it belongs to: "base", "storage", "requests", "transfer", "kms", "idle-gpu" or "loading".
+    ``quantity`` counts billing units (``unit``).  A price that is not known, or an amount that follows from a demand
+    that is not known, is None; then so is ``amount``.
     """
 
     id: str
@@ -196,9 +207,9 @@ class CostLine:
 class Cost:
     """Cost of one option, or of the whole plan, for the run, in ``currency``: ``lines``, and their sums.
 
-    ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + idle
-    GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.  Each is None when a line in
-    it is not priced; ``not_priced`` names those lines.
+    ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + loading
+    before the GPUs start + idle GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.
+    Each is None when a line in it is not priced; ``not_priced`` names those lines.
     """
 
     currency: str
@@ -210,6 +221,7 @@ class Cost:
     beyond_base: Quantity | None
     transfer: Quantity | None = None  # through a NAT gateway, or out of another Region
     kms: Quantity | None = None
+    loading: Quantity | None = None  # storage while it is filled, before the GPUs start
     not_priced: tuple[str, ...] = ()
     lines: tuple[CostLine, ...] = ()
 

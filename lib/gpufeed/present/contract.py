@@ -158,6 +158,12 @@ def _option(answer: OptionAnswer) -> dict[str, Any]:
             "read_bytes_per_s": ranged(answer.first_epoch.read_bytes_per_s),
             "limited_by": words.limit(answer.first_epoch.limited_by),
             "limited_by_id": answer.first_epoch.limited_by,
+            "part_bytes": ranged(answer.first_epoch.part),
+            "load_seconds": ranged(answer.first_epoch.load_seconds),
+            "load_cost": ranged(answer.first_epoch.load_cost),
+            "waits_seconds": ranged(answer.first_epoch.waits_seconds),
+            "waits_cost": ranged(answer.first_epoch.waits_cost),
+            "way": answer.first_epoch.way,
         },
         "later_epochs": _later(answer.later_epochs),
         "bursts": _ranged_fields(answer.bursts),
@@ -204,6 +210,7 @@ def _cost(cost: Cost) -> dict[str, Any]:
         "requests": ranged(cost.requests),
         "transfer": ranged(cost.transfer),
         "kms": ranged(cost.kms),
+        "loading": ranged(cost.loading),
         "idle_gpu": ranged(cost.idle_gpu),
         "total": ranged(cost.total),
         "beyond_base": ranged(cost.beyond_base),
@@ -316,6 +323,7 @@ def file_systems(sized: Sized) -> dict[str, Any]:
 def _need(need: Need) -> dict[str, Any]:
     return {
         "holds_bytes": need.holds_bytes,
+        "leaves_bytes": need.leaves_bytes,
         "read_bytes_per_s": need.rates["read"],
         "write_bytes_per_s": need.rates["write"],
         "opens_per_s": need.rates["opens"],

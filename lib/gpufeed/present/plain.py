@@ -158,6 +158,10 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
     first, later = answer.first_epoch, answer.later_epochs
     if first.seconds is None:
         return
+    if first.way == "before":
+        yield "  " + text("shell.plan.loaded-before", seconds=words.quantity(first.load_seconds))
+    if first.part is not None:
+        yield "  " + text("shell.plan.part-of-first-epoch", part=words.quantity(first.part))
     yield "  " + text(
         "shell.plan.first-epoch-fed" if first.at_gpu_speed else "shell.plan.first-epoch",
         seconds=words.quantity(first.seconds),

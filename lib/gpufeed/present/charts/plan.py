@@ -37,7 +37,14 @@ _VERDICTS = {
     "works-but": (ORANGE, "triangle-up"),
     "ruled-out": (GREY, "cross"),
 }
-_PARTS = {"storage": BLUE, "requests": "#A6D5F2", "transfer": "#7A5195", "kms": GREY, "idle-gpus": ORANGE}
+_PARTS = {
+    "storage": BLUE,
+    "requests": "#A6D5F2",
+    "transfer": "#7A5195",
+    "kms": GREY,
+    "loading": "#2A9D8F",
+    "idle-gpus": ORANGE,
+}
 
 
 def supply_vs_demand(recommendation: Recommendation) -> Drawing:

@@ -38,16 +38,17 @@ _COST_PARTS = {
     "requests": "requests",
     "transfer": "transfer",
     "kms": "kms",
+    "loading": "loading",
     "idle-gpus": "idle_gpu",
 }
-_ONLY_WHERE_CHARGED = ("transfer", "kms")
+_ONLY_WHERE_CHARGED = ("transfer", "kms", "loading")
 
 
 def cost_parts(recommendation: Recommendation) -> list[str]:
     """The parts that a total is made of here: the way to the bucket and its keys only where an option pays for them."""
 
-    lines = {line.id for answer in recommendation.options for line in answer.cost.lines}
-    return [name for name in _COST_PARTS if name not in _ONLY_WHERE_CHARGED or name in lines]
+    charged = {line.part for answer in recommendation.options for line in answer.cost.lines}
+    return [name for name in _COST_PARTS if name not in _ONLY_WHERE_CHARGED or name in charged]
 
 
 def part_of(answer: OptionAnswer, name: str) -> Quantity | None:

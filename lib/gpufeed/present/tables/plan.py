@@ -80,12 +80,24 @@ def options(recommendation: Recommendation) -> pd.DataFrame:
 
 
 def epochs(recommendation: Recommendation) -> pd.DataFrame:
-    """The first pass over the data on each system, apart from the later ones and what serves those."""
+    """The first pass over the data on each system, apart from the later ones and what serves those.
+
+    It stands as it is when S3 is read through, also where the plan loads before the GPUs start.
+    """
     return table(
-        ("option", "first-epoch-time", "first-epoch-fed", "first-epoch-limit", "later-epochs-fed", "later-epochs-from"),
+        (
+            "option",
+            "loaded-before",
+            "first-epoch-time",
+            "first-epoch-fed",
+            "first-epoch-limit",
+            "later-epochs-fed",
+            "later-epochs-from",
+        ),
         (
             (
                 words.system(answer),
+                words.quantity(answer.first_epoch.load_seconds) if answer.first_epoch.way == "before" else "–",
                 words.quantity(answer.first_epoch.seconds),
                 words.quantity(answer.first_epoch.fed),
                 _first_limit(answer.first_epoch),

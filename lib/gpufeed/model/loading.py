@@ -1,0 +1,90 @@
+"""Loading from S3 into an option before the GPUs start: calendar time that no bill shows, at a rate that is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.cost import BEFORE
+from gpufeed.model.job import Job
+from gpufeed.model.recommendation import Caveat, OptionAnswer, Reason
+from gpufeed.model.rules import FSX
+
+Fit = Mapping[str, OptionAnswer]
+
+
+def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
+    """Loading that takes, or may take, longer than the run itself."""
+    load = _loads(answer)
+    if load is not None and load.high > _run_seconds(job):
+        which = "loading-exceeds-run" if load.value > _run_seconds(job) else "loading-may-exceed-run"
+        yield Reason(which, {"seconds": load, "hours": Quantity.exact(job.run.hours, "hours")})
+
+
+def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
+    """Whether an option that may load for longer than the run ends later than another, at worst, with its loading."""
+    load = _loads(other)
+    return load is not None and load.high > _run_seconds(job) and _takes(other, job) > _takes(best, job)
+
+
+def _takes(answer: OptionAnswer, job: Job) -> float:
+    """Seconds from the start of loading to the end of the run, at worst."""
+    load, fed = _loads(answer), answer.fed
+    reads = _run_seconds(job) if fed is None else _run_seconds(job) / fed.low if fed.low else float("inf")
+    return reads + (0.0 if load is None else load.high)
+
+
+def _loads(answer: OptionAnswer) -> Quantity | None:
+    return answer.first_epoch.load_seconds if answer.first_epoch.way == BEFORE else None
+
+
+def _run_seconds(job: Job) -> float:
+    return job.run.hours * 3600.0
+
+
+def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str], job: Job) -> Iterator[Caveat]:
+    """Loading that is longer than the run, and a choice that hangs on the assumed rate of loading FSx for Lustre."""
+    for reason in reasons(fit[reads], job):
+        grave = reason.id == "loading-exceeds-run"
+        yield Caveat(reason.id, {"option": reads} | dict(reason.parameters), grave=grave)
+    load = _loads(fit[FSX])
+    if load is None:
+        return
+    fast, slow = choose(_loaded_in(fit, load.low)), choose(_loaded_in(fit, load.high))
+    if fast != slow:
+        seconds = _where_it_flips(fit, choose, load, fast)
+        rate = Quantity.exact(_objects(job) / seconds, "objects/s")
+        said = {"option": fast, "other": slow, "seconds": load, "flips_at": Quantity.exact(seconds, "seconds")}
+        yield Caveat("loading-rate-decides", said | {"rate": rate})
+
+
+def _objects(job: Job) -> float:
+    touched, whole = job.run.touched_bytes, job.run.dataset_bytes.value
+    return job.run.objects if touched is None else job.run.objects * min(1.0, touched.value / whole)
+
+
+def _loaded_in(fit: Fit, seconds: float) -> Fit:
+    """The same options where FSx for Lustre loads in exactly so long.  Its price of an hour is taken at the middle."""
+    answer = fit[FSX]
+    first, cost = answer.first_epoch, answer.cost
+    load, paid = first.load_seconds, first.load_cost
+    beyond = cost.beyond_base
+    if load is not None and paid is not None and beyond is not None:
+        then = paid.value * seconds / load.value
+        low, value, high = (all_ - part + then for all_, part in zip(beyond[:3], paid[:3], strict=True))
+        cost = replace(cost, beyond_base=beyond._replace(low=low, value=value, high=high))
+    first = replace(first, load_seconds=Quantity.exact(seconds, "seconds"))
+    return {**fit, FSX: replace(answer, cost=cost, first_epoch=first)}
+
+
+def _where_it_flips(fit: Fit, choose: Callable[[Fit], str], load: Quantity, fast: str) -> float:
+    """The longest loading [s] within one percent with which the choice is still that of the fast end."""
+    low, high = load.low, load.high
+    while high > low * 1.01:
+        middle = (low * high) ** 0.5
+        if choose(_loaded_in(fit, middle)) == fast:
+            low = middle
+        else:
+            high = middle
+    return low
