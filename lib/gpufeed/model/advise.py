@@ -63,6 +63,10 @@ def recommend(
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": scratch(reads, job),
     }
+    noted = (
+        *loading.caveats(fit, reads, lambda others: cheapest(others, rule, job), job),
+        *limits.file_system_caveats(fit[FSX], placements.values()),
+    )
     copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
@@ -85,12 +89,12 @@ def recommend(
         copy_once=copy,
         warnings=(
             *first,
-            *loading.caveats(fit, reads, lambda others: cheapest(others, rule, job), job),
-            *limits.file_system_caveats(fit[FSX], placements.values()),
+            *(caveat for caveat in noted if caveat.grave),
             *plausible.doubts(job, traits, judged[S3].stall),
             *job.demand.warnings,
             *warnings,
             *caution.default_prefixes(fit, job),
+            *(caveat for caveat in noted if not caveat.grave),
             *limits.caveats(job.region, facts, placements.values()),
             *limits.unpriced(job.region, answers),
             *epochs.caveats(fit[reads], job.passes, facts),

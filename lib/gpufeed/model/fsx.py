@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
+from gpufeed.facts.prices import Price
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
@@ -522,7 +523,8 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
 #: Notes on a file system that belong to any plan that orders it, and how grave they are is said there.
 BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
-SAID_WITH_THE_PLAN = frozenset({BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER})
+NONE_PRICED = "fsx-none-priced"
+SAID_WITH_THE_PLAN = frozenset({BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED})
 
 
 def said_with_the_plan(one: Configuration) -> tuple[Reason, ...]:
@@ -545,32 +547,51 @@ def _beside_the_price(order: Order, section: Section, need: Need, facts: Facts) 
         yield Reason(BEYOND_PUBLISHED, found, "fsx-1-tb-s-blog")
 
 
-def _unpriced_rival(orders: list[Order], region: str, facts: Facts, need: Need) -> Reason | None:
-    """An order that has no price here and may be cheaper than the first: cheaper where both are priced, or smaller."""
+def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Need) -> Reason | None:
+    """An order that has no price here and may be cheaper than the first: by a price elsewhere, or as it is smaller."""
     if not orders:
         return None
     first, *others = orders
-    lacks = len(lacking(first, region, need, facts))
+    rows = [row for row in facts.prices if row.option == FSX and row.item == "storage" and row.quantity is not None]
+    found: list[tuple[float, Reason]] = []
     for other in others:
-        if _price_of(other, region, facts) is not None or len(lacking(other, region, need, facts)) > lacks:
+        if _price_of(other, region, facts) is not None or _lacks(other, need, facts) > _lacks(first, need, facts):
             continue
-        found = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
-        elsewhere = _priced_side_by_side(first, other, facts)
-        if elsewhere is None:
-            if other.capacity_gib < first.capacity_gib:
-                return Reason(UNPRICED_SMALLER, found)
-        elif elsewhere[1] < 1.0:
-            return Reason(UNPRICED_CHEAPER, found | {"elsewhere": elsewhere[0], "share": elsewhere[1]})
+        said = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
+        elsewhere = _compared_elsewhere(first, other, region, rows, facts)
+        if elsewhere is not None and elsewhere[1] < 1.0:
+            said |= {"elsewhere": elsewhere[0], "share": elsewhere[1]}
+            found.append((elsewhere[1] - 1.0, Reason(UNPRICED_CHEAPER, said)))  # before those that are only smaller
+        elif elsewhere is None and other.capacity_gib < first.capacity_gib:
+            found.append((other.capacity_gib / first.capacity_gib, Reason(UNPRICED_SMALLER, said)))
+    if found:
+        return min(found, key=lambda one: one[0])[1]
+    return None if _price_of(first, region, facts) is not None else Reason(NONE_PRICED, {"region": region})
+
+
+def _compared_elsewhere(
+    first: Order, other: Order, region: str, rows: Sequence[Price], facts: Facts
+) -> tuple[str, float] | None:
+    """(another Region, price of ``other`` by its prices as a share of the first's), None where no price tells.
+
+    Best a Region that has both prices; else one that bills in the same currency, beside the first's price here.
+    """
+    of_other = [row for row in rows if row.configuration == other.name]
+    if not of_other:
+        return None
+    of_first = {row.region: row.currency for row in rows if row.configuration == first.name}
+    for row in sorted(of_other, key=lambda row: row.region not in of_first):
+        beside = row.region if row.region in of_first else region
+        if of_first.get(beside) == row.currency:
+            mine, others = _price_of(first, beside, facts), _price_of(other, row.region, facts)
+            if mine and others is not None:
+                return row.region, others / mine
     return None
 
 
-def _priced_side_by_side(first: Order, other: Order, facts: Facts) -> tuple[str, float] | None:
-    """A Region that has a price for both, and the price of the other as a share of the first's; None where none has."""
-    for region in dict.fromkeys(row.region for row in facts.prices if row.option == FSX):
-        here, there = _price_of(first, region, facts), _price_of(other, region, facts)
-        if here and there is not None:
-            return region, there / here
-    return None
+def _lacks(order: Order, need: Need, facts: Facts) -> int:
+    short_of_opens = order.metadata_iops < _iops_for(need.opens_per_s, facts)
+    return (efa_advised(need, facts) and not order.efa) + short_of_opens
 
 
 def _price_of(order: Order, region: str, facts: Facts) -> float | None:

@@ -1,0 +1,315 @@
+"""Filling an option from S3: before the GPUs start or while they read, what either costs, and what is never filled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import formulas, loading
+from gpufeed.model.advise import recommend
+from gpufeed.model.fsx import GIB, Need, cheapest, configurations
+from gpufeed.model.job import job_of
+from gpufeed.model.recommendation import Caveat, OptionAnswer, Recommendation
+from gpufeed.model.workload import Workload
+from gpufeed.present import words
+from gpufeed.present.contract import recommendation as as_json
+
+#: 10,000,000 images of 100 KB: 1 TB, read at 8 nodes × 8 accelerators × 1,000 images/s = 6.4 GB/s, from a mounted path.
+IMAGES = {
+    "task": "pretraining",
+    "instances": 8,
+    "instance_type": "p5.48xlarge",
+    "gpu_hour_price": 50.0,
+    "preset": "image-classification",
+    "samples_per_second_per_accelerator": 1000,
+    "sample_bytes": 100_000,
+    "workers_per_accelerator": 100,
+    "dataset_bytes": 1e12,
+    "objects": 10_000_000,
+    "interface": "posix",
+    "run_hours": 73,
+    "region": "us-east-1",
+}
+#: 64 nodes train a model of 70 billion parameters on 60 TB of tokens for 30 days.
+TOKENS = {
+    "task": "pretraining",
+    "instances": 64,
+    "instance_type": "p5.48xlarge",
+    "preset": "llm-text",
+    "model_parameters": 70e9,
+    "dataset_bytes": 60e12,
+    "objects": 600_000,
+    "interface": "posix",
+    "run_hours": 720,
+    "region": "us-east-1",
+}
+
+
+def plan(job: dict[str, Any] = IMAGES, /, **other: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(job | other, load()), load())
+
+
+def amounts(found: OptionAnswer) -> dict[str, float]:
+    return {line.id: line.amount.value for line in found.cost.lines if line.amount is not None}
+
+
+def caveat(found: Recommendation, id_: str) -> Caveat | None:
+    return next((warning for warning in found.warnings if warning.id == id_), None)
+
+
+# ---- two ways to fill it ---------------------------------------------------------------------------------------------
+
+
+def test_gpus_wait_for_what_comes_slower_than_they_read_it() -> None:
+    hundred, ten, fast = (Quantity.exact(it) for it in (100.0, 10.0, 50.0))
+    # 100 bytes at 10 a second instead of 50: 10 s instead of 2
+    assert formulas.filling_wait(hundred, ten, fast)[:3] == (8.0, 8.0, 8.0)
+    assert formulas.filling_wait(hundred, fast, ten).high == 0.0
+    # Waits least where it comes at its best and is read slowest: 100/20 − 100/40, 100/10 − 100/50, 100/5 − 100/80
+    ranged = formulas.filling_wait(hundred, Quantity(5.0, 10.0, 20.0), Quantity(40.0, 50.0, 80.0))
+    assert ranged[:3] == pytest.approx((2.5, 8.0, 18.75))
+
+
+def test_loading_before_the_gpus_start_is_in_the_bill_and_costs_no_gpu_time() -> None:
+    found = plan()
+    lustre = found.option("fsx-for-lustre")
+    first = lustre.first_epoch
+    assert found.recommended == "fsx-for-lustre" and first.way == "before"
+    # 10,000,000 objects at 750/s: 13,333 s
+    assert first.load_seconds is not None and first.load_seconds.value == pytest.approx(10_000_000 / 750)
+    # The whole file system for so long, and the metadata IOPS ordered with it; a month has 730 hours
+    ordered = lustre.supply.configuration
+    months = 10_000_000 / 750 / 3600 / 730
+    bill = amounts(lustre)
+    assert bill["loading-storage"] == pytest.approx(ordered["storage_capacity_gib"] * 0.6 * months)
+    iops = next(line.quantity for line in lustre.cost.lines if line.id == "metadata-iops")
+    assert iops is not None  # for 73 hours, a tenth of a month
+    assert bill["loading-metadata-iops"] == pytest.approx(iops.value * 10 * 0.055 * months)
+    assert lustre.cost.loading is not None and first.load_cost is not None
+    assert lustre.cost.loading.value == pytest.approx(bill["loading-storage"] + bill["loading-metadata-iops"])
+    assert first.load_cost.value == pytest.approx(lustre.cost.loading.value)
+    assert lustre.cost.total is not None and lustre.cost.total.value == pytest.approx(sum(bill.values()))
+    assert found.cost.loading == lustre.cost.loading and "first-epoch-gpu" not in bill
+
+
+def test_the_plan_says_which_way_it_takes_and_what_the_other_costs() -> None:
+    found = plan()
+    first = found.option("fsx-for-lustre").first_epoch
+    # Read through at 750 objects/s of 100 KB = 75 MB/s instead of 6.4 GB/s: 1 TB waits 13,333 − 156 s
+    waits = 1e12 / 75e6 - 1e12 / 6.4e9
+    assert first.waits_seconds is not None and first.waits_seconds.value == pytest.approx(waits)
+    assert first.waits_cost is not None and first.waits_cost.value == pytest.approx(waits / 3600 * 8 * 50.0)
+    why = next(it for it in found.placements["training_reads"].reasons if it.id == "first-epoch-before-hydrate")
+    said = words.reason(why)
+    assert words.quantity(first.load_seconds) in said and words.quantity(first.waits_cost) in said
+    document = as_json(found, load(), [], {})
+    lustre = next(it for it in document["options"] if it["option"] == "fsx-for-lustre")
+    assert lustre["first_epoch"]["way"] == "before"
+    assert lustre["first_epoch"]["load_seconds"]["high"] == pytest.approx(first.load_seconds.high)  # type: ignore[union-attr]
+    assert document["cost"]["loading"] == found.cost.loading.to_json()  # type: ignore[union-attr]
+
+
+def test_what_loads_faster_than_it_is_read_is_not_loaded_before() -> None:
+    first = plan(TOKENS).option("fsx-for-lustre").first_epoch
+    # 1.7 MB/s of tokens against 0.48 GB/s at worst
+    assert first.way is None and first.waits_seconds is not None and first.waits_seconds.high == 0.0
+
+
+def test_gpus_that_cost_nothing_may_wait() -> None:
+    cheap = plan(gpu_hour_price=0.0001).option("fsx-for-lustre")
+    assert cheap.first_epoch.way == "while-reading"
+    waits = cheap.first_epoch.waits_seconds
+    assert waits is not None
+    assert amounts(cheap)["first-epoch-gpu"] == pytest.approx(waits.value / 3600 * 8 * 0.0001)
+    assert "loading-storage" not in amounts(cheap)
+
+
+def test_s3_files_imports_before_at_a_published_rate() -> None:
+    files = plan(interface="file-paths").option("s3-files")
+    first = files.first_epoch
+    assert first.way == "before" and first.load_seconds is not None
+    # 2,400 objects/s; its storage fills evenly: half of 1 TB for 4,167 s at USD 0.30 per GiB-month
+    seconds = 10_000_000 / 2400
+    assert first.load_seconds.value == pytest.approx(seconds)
+    price = load().price("s3-files", "storage", "us-east-1")
+    assert price is not None
+    expected = 1e12 / GIB / 2 * seconds / 3600 / 730 * price.value
+    assert amounts(files)["loading-storage"] == pytest.approx(expected)
+
+
+# ---- loading longer than the run -------------------------------------------------------------------------------------
+
+
+def test_loading_that_takes_longer_than_the_run_is_said_before_the_answer() -> None:
+    # 170 million at 750/s: 63 h, between 8.6 h at 5,500/s and 19 days at 103/s
+    small = {"objects": 170_000_000, "dataset_bytes": 20e12}
+    may = caveat(plan(**small, run_hours=168), "loading-may-exceed-run")
+    assert may is not None and not may.grave
+    told = caveat(plan(**small, run_hours=48), "loading-exceeds-run")
+    assert told is not None and told.grave
+    assert told.parameters["seconds"].value == pytest.approx(170_000_000 / 750)
+    assert caveat(plan(run_hours=730), "loading-may-exceed-run") is None
+
+
+def test_an_option_that_loads_longer_than_the_run_is_not_chosen_where_another_ends_sooner() -> None:
+    job, _ = job_of(Workload.from_mapping(IMAGES | {"run_hours": 10}, load()), load(), None)
+    answer = plan(run_hours=10).option("fsx-for-lustre")
+    half = replace(answer, fed=Quantity.exact(0.5, "share"), first_epoch=replace(answer.first_epoch, way=None))
+
+    def loads_in(hours: float) -> OptionAnswer:
+        first = replace(answer.first_epoch, way="before", load_seconds=Quantity.exact(hours * 3600, "seconds"))
+        return replace(answer, fed=Quantity.exact(1.0, "share"), first_epoch=first)
+
+    # Fed by half a run of 10 h takes 20: loading for 9 h is no longer than the run; 11 h of it end later than 20
+    assert not loading.ends_later(loads_in(9), half, job)
+    assert loading.ends_later(loads_in(11), half, job)
+    # ... and not later than a run that takes 25 h
+    slower = replace(half, fed=Quantity.exact(0.4, "share"))
+    assert not loading.ends_later(loads_in(11), slower, job)
+
+
+def test_a_choice_that_hangs_on_the_assumed_rate_says_where_it_flips() -> None:
+    found = plan()
+    job, _ = job_of(found.workload, load(), None)
+    fit = {answer.option: answer for answer in found.options}
+    lustre = fit["fsx-for-lustre"]
+    first, paid = lustre.first_epoch, lustre.cost.beyond_base
+    assert first.load_seconds is not None and first.load_cost is not None and paid is not None
+    # Another option that costs what this one does where it loads in 20,000 s
+    an_hour = first.load_cost.value / first.load_seconds.value
+    limit = paid.value - first.load_cost.value + an_hour * 20_000
+
+    def choose(options: loading.Fit) -> str:
+        cost = options["fsx-for-lustre"].cost.beyond_base
+        assert cost is not None
+        return "fsx-for-lustre" if cost.value <= limit else "s3-files"
+
+    told = next(it for it in loading.caveats(fit, "s3-files", choose, job) if it.id == "loading-rate-decides")
+    assert (told.parameters["option"], told.parameters["other"]) == ("fsx-for-lustre", "s3-files")
+    assert told.parameters["flips_at"].value == pytest.approx(20_000, rel=0.01)
+    assert told.parameters["rate"].value == pytest.approx(10_000_000 / 20_000, rel=0.01)
+    assert "loading-rate-decides" not in {it.id for it in loading.caveats(fit, "s3-files", lambda _: "s3-files", job)}
+
+
+# ---- a run that reads a part -----------------------------------------------------------------------------------------
+
+
+def test_a_file_system_holds_what_the_run_reads_and_not_what_it_never_reads() -> None:
+    found = plan(TOKENS)
+    asked = found.demand.read_bytes_per_s
+    assert asked is not None
+    part = found.option("fsx-for-lustre").first_epoch.part
+    assert part is not None and part.value == pytest.approx(asked.value * 720 * 3600)
+    told = caveat(found, "run-shorter-than-epoch")
+    assert told is not None and told.parameters["all"].value == 60e12
+    # At the high end of what it reads, with two checkpoints beside it: 6.2 TB and not 60
+    kept = found.demand.checkpoint_bytes
+    assert kept is not None
+    need = Need(
+        holds_bytes=asked.high * 720 * 3600 + 2 * kept.value,
+        leaves_bytes=60e12 - asked.high * 720 * 3600,
+        clients=64,
+        efa=True,
+    )
+    of_data = configurations(need, "us-east-1", load()).all[0]
+    assert of_data.asked_gib["data"] < 10_000 and "fsx-holds-what-is-read" in {note.id for note in of_data.notes}
+    assert found.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] < 60e12 / GIB
+    assert "fsx-sized-for-what-is-read" in {it.id for it in found.placements["training_reads"].reasons}
+    # Only what is read is fetched from S3: 4.4 of 60 TB in parts of 8 MiB
+    gets = next(line for line in found.option("fsx-for-lustre").cost.lines if line.id == "copy-gets").quantity
+    assert gets is not None and gets.value == pytest.approx(60e12 / (8 * 2**20) * part.value / 60e12 / 1000)
+
+
+def test_the_first_epoch_of_a_run_that_ends_in_it_lasts_as_long_as_the_run() -> None:
+    for answer in plan(TOKENS).options:
+        assert answer.first_epoch.seconds is not None
+        assert answer.first_epoch.seconds.value == pytest.approx(720 * 3600)  # not 410 days
+
+
+def test_reads_at_random_in_large_files_touch_all_of_them() -> None:
+    found = plan(TOKENS, reads="random", request_bytes=65_536)
+    assert found.option("fsx-for-lustre").first_epoch.part is None
+    assert found.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] > 60e12 / GIB
+    assert caveat(found, "run-shorter-than-epoch") is None
+
+
+def test_a_run_of_a_whole_epoch_is_sized_for_the_whole_data_set() -> None:
+    found = plan(TOKENS, epochs=1, run_hours=None)
+    assert found.option("fsx-for-lustre").first_epoch.part is None
+    assert found.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] > 60e12 / GIB
+    half = plan(TOKENS, epochs=0.5, run_hours=None).option("fsx-for-lustre").first_epoch.part
+    assert half is not None and half.value == 30e12
+
+
+# ---- prices that are not here, and sizes that nobody has shown -------------------------------------------------------
+
+
+def test_a_type_without_a_price_here_that_may_be_cheaper_is_named() -> None:
+    # 2 GB/s in us-west-2: 9,600 GiB at 250 for 0.21 are the cheapest with a price; 2,400 GiB at 1,000 have none there,
+    # and at us-east-1's 0.60 would cost 1,440 against 2,016.
+    one = cheapest(Need(1e12, read_bytes_per_s=2e9, clients=8), "us-west-2", load())
+    assert one is not None and one.name == "PERSISTENT_2-SSD-250" and one.capacity_gib == 9600
+    note = next(note for note in one.notes if note.id == "fsx-unpriced-cheaper-elsewhere")
+    assert note.parameters["configuration"] == "PERSISTENT_2-SSD-1000"
+    assert (note.parameters["gib"], note.parameters["elsewhere"]) == (2400, "us-east-1")
+    assert note.parameters["share"] == pytest.approx(2400 * 0.6 / (9600 * 0.21))
+
+
+def test_a_smaller_type_without_any_price_is_named_too() -> None:
+    # 2 TB at 1.1 GB/s in us-west-2: 4,800 GiB at 250 cost 1,008; 2,400 GiB at 1,000 would cost 1,440 by us-east-1's
+    # 0.60, 9,600 GiB at 125 by its 0.145 1,392; 2,400 GiB at 500 have a price nowhere.
+    one = cheapest(Need(2e12, read_bytes_per_s=1.1e9, clients=8), "us-west-2", load())
+    assert one is not None and one.per_month is not None and one.per_month.value == pytest.approx(1008)
+    note = next(note for note in one.notes if note.id.startswith("fsx-unpriced"))
+    assert (note.id, note.parameters["configuration"]) == ("fsx-unpriced-smaller", "PERSISTENT_2-SSD-500")
+    assert note.parameters["gib"] == 2400
+
+
+def test_a_dearer_type_without_a_price_is_not_named() -> None:
+    # 12 GB/s: 12,000 GiB at 1,000 cost 7,200; 48,000 GiB at 250 by us-west-2's 0.21 would cost 10,080.
+    one = cheapest(Need(1e12, read_bytes_per_s=12e9, clients=32), "us-east-1", load())
+    assert one is not None and one.name == "PERSISTENT_2-SSD-1000"
+    assert [note.id for note in one.notes if note.id.startswith("fsx-")] == []
+
+
+def test_a_region_without_prices_says_that_the_smallest_was_taken() -> None:
+    one = cheapest(Need(1e12, read_bytes_per_s=12e9, clients=32), "eu-west-1", load())
+    assert one is not None and one.per_month is None
+    assert "fsx-none-priced" in {note.id for note in one.notes}
+
+
+def test_the_plan_warns_of_the_price_that_is_missing() -> None:
+    found = plan(region="us-west-2")
+    assert found.recommended == "fsx-for-lustre"
+    said = {it.id for it in found.option("fsx-for-lustre").reasons if it.id.startswith("fsx-unpriced")}
+    assert said and said <= {it.id for it in found.warnings}
+
+
+def test_a_file_system_beyond_any_published_size_is_said_before_the_answer() -> None:
+    enormous = {"task": "pretraining", "instances": 256, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d"}
+    found = plan(enormous | {"interface": "posix", "run_hours": 730, "region": "us-east-1"})
+    told = caveat(found, "fsx-beyond-published")
+    assert told is not None and told.grave and found.warnings[0].grave
+    # 1.1 PiB is the largest that was shown: 1,126.4 TiB
+    assert told.parameters["largest"].value == 1126.4 * 2**40
+    assert told.parameters["capacity"] > 6_000_000
+    # 1 TB/s and no more is one that was shown, 1.01 TB/s is not
+    for rate, beyond in ((0.99e12, False), (1.01e12, True)):
+        one = cheapest(Need(1e12, read_bytes_per_s=rate, clients=256, efa=True), "us-east-1", load())
+        assert one is not None
+        assert ("fsx-beyond-published" in {note.id for note in one.notes}) is beyond
+
+
+def test_how_much_is_brought_in_is_one_of_two_limits() -> None:
+    facts = load().options["fsx-for-lustre"]
+    rate, throughput = facts.known("hydrate_rate"), facts.known("hydrate_throughput")
+    # 37,000 objects in 360 s at worst, 5,500/s at best: the middle is their geometric mean
+    assert rate.low == pytest.approx(37_000 / 360, rel=0.01)
+    assert rate.value == pytest.approx((103 * 5500) ** 0.5, rel=0.01)
+    # 345 GB in 360 s at worst; at best as fast as 28,800 GiB take it at 200 MB/s per TiB
+    assert throughput.low == pytest.approx(345e9 / 360, rel=0.01)
+    assert throughput.high == pytest.approx(28.8 * 200e6)
