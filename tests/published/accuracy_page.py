@@ -102,9 +102,9 @@ was changed, *as it is now*, and with the training software named where it is on
 """
 
 UNSEEN_AFTER_TEXT = """\
-Only *first* is blind: what to mend was chosen by looking at these rows, and Trainium1's share and the bound of attention
-come from other rows of the same AWS and NVIDIA pages. What was wrong by kind, and what was done about it without fitting
-on a row above:
+Only *first* is blind: what to mend was chosen by looking at these rows, and Trainium1's share and the bound of
+attention come from other rows of the same AWS and NVIDIA pages. What was wrong by kind, and what was done about it
+without fitting on a row above:
 
 {kinds}
 
