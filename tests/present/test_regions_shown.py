@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from gpufeed.present.panels.fields import Form
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
 from gpufeed.present.infrastructure.need import needed
+from gpufeed.present.panels.form import Form
 
 
 def form() -> Form:
