@@ -23,16 +23,19 @@ def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
 
 
 def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
-    """Whether an option that may load for longer than the run ends later than another, at worst, with its loading."""
+    """Whether an option that loads for longer than the run ends later than another, its loading counted.
+
+    In the middle: the rate of loading FSx for Lustre is too uncertain for its slow end to decide.
+    """
     load = _loads(other)
-    return load is not None and load.high > _run_seconds(job) and _takes(other, job) > _takes(best, job)
+    return load is not None and load.value > _run_seconds(job) and _takes(other, job) > _takes(best, job)
 
 
 def _takes(answer: OptionAnswer, job: Job) -> float:
-    """Seconds from the start of loading to the end of the run, at worst."""
+    """Seconds from the start of loading to the end of the run."""
     load, fed = _loads(answer), answer.fed
-    reads = _run_seconds(job) if fed is None else _run_seconds(job) / fed.low if fed.low else float("inf")
-    return reads + (0.0 if load is None else load.high)
+    reads = _run_seconds(job) if fed is None else _run_seconds(job) / fed.value if fed.value else float("inf")
+    return reads + (0.0 if load is None else load.value)
 
 
 def _loads(answer: OptionAnswer) -> Quantity | None:
