@@ -236,3 +236,29 @@ def test_what_stands_first_is_what_the_plan_takes() -> None:
         plan = recommend(job, facts)
         first = sized(job, facts, plan=plan).found.all[0]
         assert first.settings == plan.option("fsx-for-lustre").supply.configuration
+
+
+def test_one_for_checkpoints_alone_is_sized_for_them_and_not_for_the_data() -> None:
+    facts = load()
+    job = Workload.from_mapping(
+        {
+            "task": "pretraining",
+            "instances": 64,
+            "instance_type": "p5.48xlarge",
+            "dataset_bytes": 20e12,
+            "objects": 200_000,
+            "checkpoint_bytes": 10e9,
+            "checkpoint_interval": 30,
+            "checkpoint_mode": "async",
+            "checkpoints_kept": 3,
+            "interface": "any",
+            "region": "us-east-1",
+            "run_hours": 730,
+        },
+        facts,
+    )
+    plan = recommend(job, facts)
+    assert (plan.recommended, plan.placements["checkpoints"].option) == ("s3-standard", "fsx-for-lustre")
+    found = sized(job, facts, plan=plan)
+    assert (found.need.holds_bytes, found.need.opens_per_s) == (3 * 10e9, 0.0)
+    assert found.found.all[0].settings == plan.placements["checkpoints"].configuration

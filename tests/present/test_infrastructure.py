@@ -48,8 +48,14 @@ def plan(**traits: Any) -> Recommendation:
 def placed(found: Recommendation, reads: str, checkpoints: str, backed_by: str | None = None) -> Recommendation:
     """The same plan with other placements, as another job would have them."""
     options = dict(zip(ROLES, (reads, checkpoints), strict=True))
+    lustre = found.option("fsx-for-lustre").supply.configuration
     placements = {
-        role: replace(place, option=options.get(role, place.option), backed_by=backed_by if role in ROLES else None)
+        role: replace(
+            place,
+            option=options.get(role, place.option),
+            backed_by=backed_by if role in ROLES else None,
+            configuration=lustre if options.get(role) == "fsx-for-lustre" else {},
+        )
         for role, place in found.placements.items()
     }
     return replace(found, placements=placements)
@@ -57,14 +63,13 @@ def placed(found: Recommendation, reads: str, checkpoints: str, backed_by: str |
 
 def with_file_system(found: Recommendation, name: str, capacity: float, need: fsx.Need) -> Recommendation:
     """The same plan with this type of file system."""
-    made = configured_at(name, capacity, need)
-    answers = tuple(
-        replace(answer, supply=replace(answer.supply, configuration=made.settings))
-        if answer.option == "fsx-for-lustre"
-        else answer
-        for answer in found.options
-    )
-    return replace(placed(found, "fsx-for-lustre", "fsx-for-lustre"), options=answers)
+    settings = configured_at(name, capacity, need).settings
+    both = placed(found, "fsx-for-lustre", "fsx-for-lustre")
+    placements = {
+        role: replace(place, configuration=settings) if role in ROLES else place
+        for role, place in both.placements.items()
+    }
+    return replace(both, placements=placements)
 
 
 BASE = plan()
@@ -78,6 +83,9 @@ PLANS = {
     "mountpoint on express": placed(BASE, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"),
     "s3 files": placed(BASE, "s3-files", "s3-files", "s3-standard"),
     "all of them": placed(BASE, "s3-files", "fsx-for-lustre", "s3-express-one-zone"),
+    "checkpoints alone": plan(
+        instances=64, checkpoint_bytes=10e9, checkpoint_interval=30, checkpoint_mode="async", preset="llm-text"
+    ),
     "in China": plan(region="cn-north-1", interface="posix", file_operations=["lock"]),
     "keys and nat": placed(
         plan(encryption="sse-kms", network_path="nat"), "s3-express-one-zone", "fsx-for-lustre", "s3-express-one-zone"
@@ -147,7 +155,8 @@ def test_the_file_system_is_the_one_of_the_plan_in_both_languages(name: str) -> 
     assert (("aws_fsx_lustre_file_system", "training") in resources) == wanted
     if not wanted:
         return
-    settings = found.option("fsx-for-lustre").supply.configuration
+    placed_on = [place for place in found.placements.values() if place.option == "fsx-for-lustre"]
+    settings = placed_on[0].configuration
     properties = systems[0]["Properties"]
     lustre = properties["LustreConfiguration"]
     same = resources["aws_fsx_lustre_file_system", "training"]
@@ -491,11 +500,11 @@ def test_an_unknown_format_is_refused() -> None:
 
 
 def test_a_setting_that_no_template_writes_is_a_defect_not_a_silence() -> None:
-    answers = tuple(
-        replace(a, supply=replace(a.supply, configuration={**a.supply.configuration, "new": 1})) for a in BASE.options
-    )
+    placements = {
+        role: replace(place, configuration={**place.configuration, "new": 1}) for role, place in BASE.placements.items()
+    }
     with pytest.raises(ValueError, match="no template writes"):
-        files(replace(BASE, options=answers), FACTS, "terraform", version="0.1.0")
+        files(replace(BASE, placements=placements), FACTS, "terraform", version="0.1.0")
 
 
 JOB = 'task = "full-fine-tuning"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "image-classification"\n'

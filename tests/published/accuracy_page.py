@@ -175,9 +175,8 @@ CHECKPOINT_TEXT = """\
 
 Goal: sizes within 1 % of exact byte counts; time or rate from a provisioned rate or the servers' network inside
 low–high in ≥ 80 % of runs, range no wider than 4 ×. Size: parameters × bytes per parameter of the optimizer. Time:
-bytes / (rate × share of it that whole saves and restores reach). The middle is the whole rate that was provisioned;
-published runs reach 80 % of it at the median, which is why the middle is too fast by a fifth and the low end (40 %,
-Megatron's writes) matters.
+bytes / (rate × share of it that whole saves and restores reach): 80 % in the middle, the median of nine published runs,
+and 40 % (Megatron's writes) to 103 %.
 """
 
 CHECKPOINT_UNSEEN_TEXT = """\

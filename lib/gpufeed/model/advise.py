@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
 from gpufeed.model.job import job_of
@@ -12,6 +14,7 @@ from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, published_rule, traits_of
+from gpufeed.model.saving import savings
 from gpufeed.model.workload import Workload
 
 
@@ -47,6 +50,12 @@ def recommend(
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
     reads = cheapest(fit, rule, job)
+    shared = judge(FSX, job, measurement, saves=True) if reads == FSX else None
+    saves = savings(fit, shared, job)
+    placed = checkpoints(rule, fit, saves, frequent or fast_restore, reads=reads, job=job)
+    if shared is not None and placed.option == FSX:
+        fit[FSX] = fitness(shared, traits, job)
+    fit[FSX] = replace(fit[FSX], stall=saves[FSX].stall)
     fed = fit[reads].fed
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []
@@ -59,7 +68,7 @@ def recommend(
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),
         "training_reads": training_reads(reads, rule, fit, used_as=evidence, measurement=measurement, job=job),
-        "checkpoints": checkpoints(rule, fit, frequent or fast_restore, reads=reads, job=job),
+        "checkpoints": placed,
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": scratch(reads, job),
     }
@@ -71,8 +80,8 @@ def recommend(
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
-    working = (placements["training_reads"], placements["checkpoints"])
-    in_zone = {EXPRESS, FSX} & {option for placed in working for option in (placed.option, placed.backed_by)}
+    working = (placements["training_reads"], placed)
+    in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
     return Recommendation(
         workload=workload,
         region=job.region,
@@ -84,7 +93,8 @@ def recommend(
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
         traffic=job.traffic,
-        cost=plan_cost(fit[reads], fit[placements["checkpoints"].option], job),
+        cost=plan_cost(fit[reads], saves[placed.option], job),
+        savings=tuple(saves.values()),
         least_saving=least_saving(job),
         copy_once=copy,
         warnings=(

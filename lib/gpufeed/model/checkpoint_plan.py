@@ -62,7 +62,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """One option for checkpoints.  None is "not known"."""
+    """One option for checkpoints; ``answer`` has the supply of what would hold them.  None is "not known"."""
 
     answer: OptionAnswer
     verdict: str  # for checkpoints: "recommended" | "works" | "works-but" | "ruled-out"
@@ -143,7 +143,8 @@ def checkpoint_plan(plan: Recommendation, facts: Facts) -> CheckpointPlan:
     each = None
     if demand.checkpoint_bytes is not None:
         each, _ = files_and_parts(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
-    options = tuple(_checkpoints(plan.option(name), plan, each, facts) for name in SYSTEMS)
+    answers = (replace(plan.option(name), supply=plan.saving(name).supply) for name in SYSTEMS)
+    options = tuple(_checkpoints(answer, plan, each, facts) for answer in answers)
     placed = next(option for option in options if option.option == plan.placements["checkpoints"].option)
     return CheckpointPlan(
         plan=plan,

@@ -93,7 +93,8 @@ def bill_of(run: Run, facts: Facts) -> Bill:
 
 #: Lines that equal jobs on one storage share: of each, one job bears its part.
 _SHARED = frozenset(
-    {"base-storage", "own-storage", "metadata-iops", "copy-gets", "copy-puts", "copy-upload", "file-imports"}
+    {"base-storage", "own-storage", "checkpoint-own-storage", "metadata-iops"}
+    | {"copy-gets", "copy-puts", "copy-upload", "file-imports"}
 )
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
 BILLED: dict[str, tuple[str, float]] = {
@@ -161,6 +162,11 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
 #: What the lines of a bill are summed by.
 PARTS = ("base", "storage", "requests", "transfer", "kms", "idle-gpu", "loading")
 _NOTHING = Quantity(0.0, 0.0, 0.0)
+
+
+def sum_of(currency: str, lines: Iterable[CostLine]) -> Quantity | None:
+    """What lines come to; None where one is without an amount."""
+    return _sum(currency, (line.amount for line in lines))
 
 
 def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:

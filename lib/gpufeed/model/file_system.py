@@ -41,42 +41,51 @@ def sized(
 ) -> Sized:
     """Every file system that would do for a workload, side by side.
 
-    Where memory may serve the later epochs there are two sizes to choose from: it is the one that ``plan`` has taken.
+    It is sized for what ``plan`` has it for: training reads and checkpoints, or one of them; for both where there is no
+    plan, or the plan has none.  Where memory may serve the later epochs there are two sizes to choose from, and it is
+    the one that the plan has taken.  One for the checkpoints alone may be larger than they need (see
+    :mod:`gpufeed.model.saving_file_system`); it then stands first.
     """
     job, _ = job_of(workload, facts, profile)
+    holds = set() if plan is None else {role for role, placed in plan.placements.items() if placed.option == FSX}
+    own = None if plan is None else plan.saving(FSX).own
+    if own is not None and "checkpoints" in holds:
+        return _sized(need_of_saves(job), job, own)
+    saves = "checkpoints" in holds or not holds
     chosen = None if plan is None else plan.option(FSX).supply.configuration
-    sizes = [_sized(job, share) for share in epochs.shares_to_size_for(job.passes)]
+    sizes = [_sized(need_of(job, share, saves=saves), job) for share in epochs.shares_to_size_for(job.passes)]
     return next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
 
 
-def _sized(job: Job, share: float) -> Sized:
-    need = need_of(job, share)
+def _sized(need: Need, job: Job, first: Configuration | None = None) -> Sized:
     found = fsx.configurations(need, job.region, job.facts)
+    if first is not None and first not in found.all:
+        found = replace(found, priced=(first, *found.priced))
     return Sized(need, job.region, currency_of(job.region, job.facts), found)
 
 
-def need_of(job: Job, share: float = 1.0) -> Need:
-    """What a file system has to hold and to move for this job.
+def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
+    """What a file system that the job reads from has to hold and to move.
 
-    It reads for training and for a restore, whichever is more, and has room for the last good checkpoints beside the
-    data.  ``share`` is that of the training reads which reach it: the memory of the instances may serve the others.
-    Several jobs are sized for all of them at once: reading, saving, or restoring.
+    With ``saves`` it has room for the last good checkpoints beside the data, takes the saves, and reads for a restore
+    where that is more.  ``share`` is that of the training reads which reach it: the memory of the instances may serve
+    the others.  Several jobs are sized for all of them at once: reading, saving, or restoring.
     Assumption: a file is opened once for all of it that is read, also where it is read in parts.
     """
     asked, load, facts, jobs = job.demand, job.load, job.facts, job.load.jobs
-    read = max(_value(asked.read_bytes_per_s) * share, _value(asked.restore_bytes_per_s)) * jobs
-    write = _save_rate(job) * jobs
     opens = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s / load.object_bytes.middle()
-    demands = {"read": asked.read_bytes_per_s, "write": asked.checkpoint_write_bytes_per_s, "opens": opens}
+    demands = {"read": asked.read_bytes_per_s, "opens": opens}
+    demands |= {"write": asked.checkpoint_write_bytes_per_s} if saves else {}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
+    read, data = _value(asked.read_bytes_per_s) * share, _data_bytes(job)
     return Need(
-        holds_bytes=_data_bytes(job) + _checkpoints_bytes(job) * jobs,
-        leaves_bytes=job.run.dataset_bytes.value - _data_bytes(job),
-        read_bytes_per_s=read,
-        write_bytes_per_s=write,
+        holds_bytes=data + _checkpoints_bytes(job) * jobs if saves else data,
+        leaves_bytes=job.run.dataset_bytes.value - data,
+        read_bytes_per_s=(max(read, _restore_rate(job)) if saves else read) * jobs,
+        write_bytes_per_s=_save_rate(job) * jobs if saves else 0.0,
         opens_per_s=_value(opens) * share * jobs,
         clients=load.nodes * jobs,
-        writing_clients=load.writing_nodes * jobs,
+        writing_clients=load.writing_nodes * jobs if saves else 0,
         efa=load.efa_network is not None,
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
@@ -84,17 +93,36 @@ def need_of(job: Job, share: float = 1.0) -> Need:
     )
 
 
+def need_of_saves(job: Job) -> Need:
+    """What a file system for the checkpoints alone has to hold and to move: those kept, the saves, and a restore."""
+    load, jobs = job.load, job.load.jobs
+    return Need(
+        holds_bytes=_checkpoints_bytes(job) * jobs,
+        read_bytes_per_s=_restore_rate(job) * jobs,
+        write_bytes_per_s=_save_rate(job) * jobs,
+        clients=load.nodes * jobs,
+        writing_clients=load.writing_nodes * jobs,
+        efa=load.efa_network is not None,
+        unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
+    )
+
+
 def _save_rate(job: Job) -> float:
     """What must be provisioned for the saves [bytes/s].
 
-    An asynchronous save that is not written when the next begins stops every GPU, so the slowest share of a provisioned
-    rate that was published decides; a synchronous one is slower by so much, and the middle decides.
+    A deadline has to hold at the slowest share of a provisioned rate that was published, a tolerance at the middle one:
+    an asynchronous save that is not written when the next begins stops every GPU, while a synchronous one that is
+    slower costs as much more as it is slower.
     References: mlperf-storage-checkpoints-v3.0, megatron-scaling-paper.
     """
+    reached = job.facts.model.known("checkpoint_rate_share")
     asked = _value(job.demand.checkpoint_write_bytes_per_s)
-    if job.demand.checkpoint_mode != "async":
-        return asked
-    return asked / job.facts.model.known("checkpoint_rate_share").low
+    return asked / (reached.low if job.demand.checkpoint_mode == "async" else reached.value)
+
+
+def _restore_rate(job: Job) -> float:
+    """What must be provisioned for a restore [bytes/s]: its target is a deadline, as in :func:`_save_rate`."""
+    return _value(job.demand.restore_bytes_per_s) / job.facts.model.known("checkpoint_rate_share").low
 
 
 def _value(asked: Quantity | None) -> float:

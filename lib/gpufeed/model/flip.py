@@ -12,7 +12,7 @@ from gpufeed.model import workload as entered
 from gpufeed.model.advise import recommend
 from gpufeed.model.demand import PRESET_OF_TASK, stall_tolerance
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import NOT_AGAINST, beats
+from gpufeed.model.judge import NOT_AGAINST, beats, cheaper_beyond_doubt
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Evaluation, FlipPoint, OptionAnswer, Reason, Recommendation
@@ -281,9 +281,6 @@ def _newly_against(before: OptionAnswer, after: OptionAnswer) -> Reason | None:
 
 def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommendation, facts: Facts) -> Reason:
     stall, earlier = after.option(old).stall, before.option(old).stall
-    tolerance = stall_tolerance(after.workload, facts)
-    if stall.share is not None and stall.share.value > tolerance.value:
-        return Reason("flip-stall", {"option": old, "share": stall.share, "tolerance": tolerance})
     if stall.fits_interval is False and earlier.fits_interval is not False:
         return Reason("flip-interval", {"option": old, "seconds": stall.save_seconds, "interval": stall.interval})
     target = after.workload.restore_target
@@ -291,6 +288,13 @@ def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommen
         return Reason("flip-restore", {"option": old, "seconds": stall.restore_seconds, "interval": target})
     if before.recommended != after.recommended and after.recommended == new:
         return Reason("flip-follows-reads", {"option": new})
+    mine, theirs = after.saving(new).total, after.saving(old).total
+    if mine is not None and theirs is not None:
+        costs = {"option": new, "cost": mine, "other": old, "other_cost": theirs}
+        return Reason("flip-cost" if cheaper_beyond_doubt(mine, theirs, 0.0) else "flip-no-doubt-left", costs)
+    tolerance = stall_tolerance(after.workload, facts)
+    if stall.share is not None and stall.share.value > tolerance.value:
+        return Reason("flip-stall", {"option": old, "share": stall.share, "tolerance": tolerance})
     other = after.option(new).stall.share
     return Reason("flip-stalls-less", {"option": new, "share": other, "other": old, "other_share": stall.share})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -118,7 +118,7 @@ class Configurations:
 
 def configurations(need: Need, region: str, facts: Facts) -> Configurations:
     """Deployment type × MB/s per TiB × EFA, each at the least capacity and metadata IOPS that meet the need."""
-    orders = _orders(need, region, facts)
+    orders = orders_for(need, region, facts)
     found = [configured(order, region, facts, need) for order in orders]
     if rival := _unpriced_rival(orders, region, facts, need):
         found[0] = replace(found[0], notes=(*found[0].notes, rival))
@@ -139,7 +139,7 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     The least price; among unpriced ones the smallest; where all lack something (no type reaches the opens/s), the one
     that lacks least: the supply then says that metadata operations bind.
     """
-    orders = _orders(need, region, facts)
+    orders = orders_for(need, region, facts)
     if not orders:
         return None
     chosen = configured(orders[0], region, facts, need)
@@ -190,16 +190,34 @@ def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Rea
     return tuple(found)
 
 
-def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
+def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
     """One order per type and EFA setting that is not ruled out, the one to choose first.
 
     What lacks less, then what is priced, then the cheaper (unpriced: the smaller) comes first.  Disks are the last of
     equals: reading at random from them is slower than their streaming rate says.
     """
+    return _one_each(_ranked(facts.fsx, need, region, facts))
+
+
+def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
+    """The head of :func:`orders_for`: those of the priced types, where one of them lacks nothing; else all."""
+    priced = [name for name in facts.fsx if facts.price(FSX, "storage", region, name) is not None]
+    ranked = _ranked(priced, need, region, facts)
+    if ranked and ranked[0][0][:2] == (0, False):
+        return _one_each(ranked)
+    return orders_for(need, region, facts)
+
+
+#: What lacks less, then what is priced, then the cheaper … comes first.
+_Ranked = list[tuple[tuple[float, ...], Order]]
+
+
+def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ranked:
     granted, wanted = _granted_iops(facts), _iops_for(need.opens_per_s, facts)
     advised, may_have_efa = efa_advised(need, facts), need.efa and efa_offered(region, facts) is not False
-    found: list[tuple[tuple[float, ...], Order]] = []
-    for name, section in facts.fsx.items():
+    found: _Ranked = []
+    for name in names:
+        section = facts.fsx[name]
         if disqualifiers(name, need, region, facts):
             continue
         a_gib, an_iops = unit_prices(name, region, facts)
@@ -218,8 +236,13 @@ def _orders(need: Need, region: str, facts: Facts) -> list[Order]:
                 amount = capacity if price is None else price
                 rank = (lacks, price is None, amount, disks, per_tib, capacity, efa)
                 found.append((rank, Order(name, capacity, iops, ordered, efa)))
+    return sorted(found)
+
+
+def _one_each(ranked: _Ranked) -> list[Order]:
+    """The first of each type and EFA setting."""
     chosen: dict[tuple[str, bool], Order] = {}
-    for _, order in sorted(found):
+    for _, order in ranked:
         chosen.setdefault((order.name, order.efa), order)
     return list(chosen.values())
 
@@ -259,17 +282,17 @@ def _with_more_iops(
     if _included(above_gib, granted) >= wanted:
         return
     for capacity, iops in granted[bisect_right(granted, (above_gib, math.inf)) :]:
-        yield _accepted(section, capacity, efa=efa)
+        yield accepted(section, capacity, efa=efa)
         if iops >= wanted:
             return
 
 
 def capacity_for(section: Section, need: Need, facts: Facts, *, efa: bool = False) -> float:
     """The least allowed StorageCapacity [GiB] that holds the data and brings the rates."""
-    return _accepted(section, max(asked_gib(section, need, facts, efa=efa).values()), efa=efa)
+    return accepted(section, max(asked_gib(section, need, facts, efa=efa).values()), efa=efa)
 
 
-def _accepted(section: Section, gib: float, *, efa: bool) -> float:
+def accepted(section: Section, gib: float, *, efa: bool) -> float:
     step = section.quantity("efa_capacity_step") if efa else None
     if step is not None:
         return max(1, math.ceil(gib / (step.value / GIB))) * step.value / GIB
@@ -476,7 +499,7 @@ def _notes(
     quota = facts.options[FSX].quantity("quota_capacity")
     if quota is not None and order.capacity_gib > quota.value / GIB:
         yield Reason("above-quota", {"capacity": order.capacity_gib, "quota": quota.value / GIB}, "fsx-quotas")
-    for_rates = _accepted(section, max(gib for part, gib in asked.items() if part != "data"), efa=order.efa)
+    for_rates = accepted(section, max(gib for part, gib in asked.items() if part != "data"), efa=order.efa)
     if set_by == "data" and for_rates < order.capacity_gib:
         yield Reason("fsx-smaller-by-release", {"gib": for_rates}, "fsx-data-repositories")
     if set_by == "read" and (gib := _gib_from_memory(order, asked, need, section)) < order.capacity_gib:
@@ -494,13 +517,13 @@ def _gib_from_memory(order: Order, asked: Mapping[str, float], need: Need, secti
     holds = need.read_again_bytes / GIB / memory.value * GIB_PER_BILLED_TIB
     sends = _capacity_at(need.read_bytes_per_s, network)
     others = (gib for part, gib in asked.items() if part != "read")
-    return _accepted(section, max(holds, sends, *others), efa=order.efa)
+    return accepted(section, max(holds, sends, *others), efa=order.efa)
 
 
 def _size_set_by(order: Order, asked: Mapping[str, float], section: Section) -> str:
-    if order.capacity_gib > _accepted(section, max(asked.values()), efa=order.efa):
+    if order.capacity_gib > accepted(section, max(asked.values()), efa=order.efa):
         return "metadata"
-    smallest = _accepted(section, 0.0, efa=order.efa)
+    smallest = accepted(section, 0.0, efa=order.efa)
     return "minimum" if order.capacity_gib == smallest else max(asked, key=asked.__getitem__)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
@@ -105,12 +104,15 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
 
 
 def _parts_at_once(asked: Demand, facts: Facts) -> float:
-    """Parts one rank uploads at once: no more than its share of the checkpoint has."""
+    """Parts one rank uploads at once: no more than its share of the checkpoint fills, and at least the one it has.
+
+    A rank with a little more than one part would otherwise count as two, and one more node make the save slower.
+    """
     most = facts.model.known("checkpoint_parts_in_flight").value
     if asked.checkpoint_bytes is None:
         return most
     each = asked.checkpoint_bytes.value / asked.checkpoint_writers
-    return min(most, math.ceil(each / facts.model.known("part_bytes").value))
+    return min(most, max(1.0, each / facts.model.known("part_bytes").value))
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

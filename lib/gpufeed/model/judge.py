@@ -19,12 +19,16 @@ from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS,
 from gpufeed.model.supply import calibrated, mountpoint_backing, served_by, small_threshold, supply
 
 
-def judge(option: str, job: Job, measurement: Measurement | None) -> OptionAnswer:
-    """Supply, how fed, stall and cost of one option; what it is worth against the others comes later."""
+def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> OptionAnswer:
+    """Supply, how fed, stall and cost of one option; what it is worth against the others comes later.
+
+    A file system is sized for the training reads, and with ``saves`` to hold the checkpoints as well.
+    """
     if option != FSX:
         return _judged(option, job, measurement, None)
     answers = [
-        _judged(FSX, job, measurement, _configuration(job, share)) for share in epochs.shares_to_size_for(job.passes)
+        _judged(FSX, job, measurement, _configuration(job, share, saves=saves))
+        for share in epochs.shares_to_size_for(job.passes)
     ]
     return min(
         answers, key=lambda answer: math.inf if answer.cost.beyond_base is None else answer.cost.beyond_base.value
@@ -76,12 +80,12 @@ def _judged(
     )
 
 
-def _configuration(job: Job, share: float) -> fsx.Configuration | None:
+def _configuration(job: Job, share: float, *, saves: bool) -> fsx.Configuration | None:
     """The cheapest file system that holds the data and serves this share of the reads; None where the region has none.
 
     The first epoch is no reason for a faster one: it is brought in before.
     """
-    return fsx.cheapest(need_of(job, share), job.region, job.facts)
+    return fsx.cheapest(need_of(job, share, saves=saves), job.region, job.facts)
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:
@@ -227,10 +231,15 @@ def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
     mine, theirs = other.cost.beyond_base, best.cost.beyond_base
     if mine is not None and theirs is not None:
-        return mine.value < theirs.value - least and mine.high <= theirs.high
+        return cheaper_beyond_doubt(mine, theirs, least)
     if other.fed is not None and best.fed is not None:
         return other.fed.low > best.fed.high
     return False
+
+
+def cheaper_beyond_doubt(mine: Quantity, theirs: Quantity, least: float) -> bool:
+    """Cheaper by more than ``least`` in the middle, and not dearer in the worst case."""
+    return mine.value < theirs.value - least and mine.high <= theirs.high
 
 
 def compared(answer: OptionAnswer, best: OptionAnswer, is_best: bool) -> OptionAnswer:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.checkpoint import best_intervals
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.job import Job
-from gpufeed.model.judge import NOT_AGAINST, against
+from gpufeed.model.judge import NOT_AGAINST, against, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.recommendation import OptionAnswer, Placement, Reason
+from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
+from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import mountpoint_backing
 
 
@@ -67,61 +69,177 @@ def training_reads(
 
 
 def checkpoints(
-    rule: RuleAnswer, fit: Mapping[str, OptionAnswer], frequent: bool, *, reads: str, job: Job
+    rule: RuleAnswer,
+    fit: Mapping[str, OptionAnswer],
+    savings: Mapping[str, Saving],
+    frequent: bool,
+    *,
+    reads: str,
+    job: Job,
 ) -> Placement:
-    """Where frequent saves go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
+    """Where the checkpoints go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
 
-    The model keeps S3 while saving there costs no more than the tolerated share; otherwise it takes the option that can
-    hold them, best one that saves and restores in time, and stalls least.  A program that wants files saves as files
-    too: the rule's S3 then stands behind one of the ways onto a bucket, and the model prefers the one the reads take.
+    A program that wants files saves as files too: the rule's S3 then stands behind one of the ways onto a bucket, and
+    the model prefers the one the reads take.  The model's own choice decides where it differs (:func:`_by_model`).
     """
     by_rule = FSX if frequent or rule.option == FSX or "posix" in rule.rules else S3
     preferred = by_rule
     if fit[by_rule].verdict == "ruled-out":
         by_rule = _way_onto_s3(rule, fit)
-        preferred = reads if _can_hold_checkpoints(fit[reads]) else by_rule
-    tolerance = stall_tolerance(job.workload, job.facts).value
-    model: str | None = None
-    if fit[preferred].stall.share is not None:
-        model = preferred
-        if not _saves_well(fit[preferred], tolerance, job):
-            able = [option for option in SYSTEMS if _can_hold_checkpoints(fit[option])]
-            timed = [
-                (not _saves_well(fit[option], tolerance, job), stall.share.value, stall.save_seconds.value, option)
-                for option in able
-                if (stall := fit[option].stall).share is not None and stall.save_seconds is not None
-            ]
-            model = min(timed)[-1] if timed else preferred
+        preferred = reads if _nothing_against(fit[reads]) else by_rule
+    model = _by_model(preferred, fit, savings, reads=reads, job=job)
     option = model or by_rule
-    stall = fit[option].stall
-    reasons = [Reason("checkpoints-frequent" if frequent else "checkpoints-rare")]
-    if stall.share is None:
-        reasons.append(Reason("checkpoint-size-unknown"))
-    else:
-        reasons.append(Reason("stall-share", {"share": stall.share, "interval": stall.interval}))
-    if stall.save_seconds is not None and stall.fits_interval is False:
-        reasons.append(Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval}))
-    target = job.workload.restore_target
-    if target is not None and stall.restore_seconds is not None and stall.restore_seconds.value > target:
-        late = {"seconds": stall.restore_seconds, "interval": target}
-        reasons.append(Reason("restore-misses-target", late))
-    if stall.best_interval is not None:
-        reasons.append(
-            Reason("best-interval", {"interval": best_intervals(job.demand, stall, job.workload, job.facts)})
-        )
-    configuration = fit[option].supply.configuration
+    stall = savings[option].stall
     return Placement(
         role="checkpoints",
         option=option,
         backed_by=_backing(option, job),
-        configuration=configuration,
+        configuration=savings[option].supply.configuration,
         decided_by="rule" if option == by_rule else "model",
         rule=by_rule,
         model=model,
-        reasons=tuple(reasons),
+        reasons=(
+            Reason("checkpoints-frequent" if frequent else "checkpoints-rare"),
+            *_timing(stall, job),
+            *_worth(savings, fit, option, by_rule, job=job),
+            *(_sized_for(savings[option], job) if option == FSX else ()),
+        ),
         mode=job.demand.checkpoint_mode,
         interval=stall.interval,
     )
+
+
+def _by_model(
+    preferred: str, fit: Mapping[str, OptionAnswer], savings: Mapping[str, Saving], *, reads: str, job: Job
+) -> str | None:
+    """The model's choice among the options that can do the job's file operations; None where it has no opinion.
+
+    Out are those that are late.  Of the others it takes the one whose storage, requests and waiting GPUs cost least, as
+    long as that beats ``preferred`` beyond doubt; a system that the plan does not have otherwise has to be worth its
+    setting up.  Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and
+    else takes the one that stalls least.
+    """
+    if savings[preferred].stall.share is None:
+        return None
+    able = _able(preferred, fit, job)
+    in_time = [name for name in able if _late(savings[name].stall, job) is None]
+    totals = _totals(in_time, savings)
+    if not totals:
+        return _stalling_least(preferred, in_time or able, savings, job)
+    setting_up = {name: _setting_up(name, reads, job) for name in totals}
+    mine = totals.get(preferred)
+    if mine is not None:
+        totals = {
+            name: total
+            for name, total in totals.items()
+            if cheaper_beyond_doubt(total, mine, least_saving(job) + setting_up[name] - setting_up[preferred])
+        }
+    return min(totals, key=lambda name: totals[name].value + setting_up[name], default=preferred)
+
+
+def _setting_up(option: str, reads: str, job: Job) -> float:
+    """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has."""
+    each_hour = job.run.gpu_hour_price
+    if each_hour is None or option in (S3, reads):
+        return 0.0
+    return job.facts.model.known("another_system").value * each_hour.value * job.run.hours
+
+
+def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str]:
+    """Options that can write the files, and against which nothing is said that bears on saving."""
+    most = job.facts.options[MOUNTPOINT].known("maximum_written_object").value
+    able = [name for name in SYSTEMS if fit[name].verdict != "ruled-out"]
+    size = job.demand.checkpoint_bytes
+    if size is not None and size.value / job.demand.checkpoint_writers > most:
+        able = [name for name in able if name != MOUNTPOINT]
+    return [name for name in able if name == preferred or _nothing_against(fit[name])]
+
+
+def _totals(names: list[str], savings: Mapping[str, Saving]) -> dict[str, Quantity]:
+    """What each costs; nothing where one of them is not priced: it might be the cheapest."""
+    totals = {name: total for name in names if (total := savings[name].total) is not None}
+    return totals if len(totals) == len(names) else {}
+
+
+def _stalling_least(preferred: str, among: list[str], savings: Mapping[str, Saving], job: Job) -> str:
+    """By times alone: ``preferred`` while it stalls no more than is tolerated, else the one that stalls least."""
+    tolerance = stall_tolerance(job.workload, job.facts).value
+    timed = {
+        name: (stall.share.value, stall.save_seconds.value)
+        for name in among
+        if (stall := savings[name].stall).share is not None and stall.save_seconds is not None
+    }
+    if not timed or (preferred in timed and timed[preferred][0] <= tolerance):
+        return preferred
+    return min(timed, key=timed.__getitem__)
+
+
+def _late(stall: CheckpointStall, job: Job) -> Reason | None:
+    """What disqualifies an option, whatever it costs: a save into the next, or a restore beyond its target."""
+    if stall.save_seconds is not None and stall.fits_interval is False:
+        return Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval})
+    target, restore = job.workload.restore_target, stall.restore_seconds
+    if target is not None and restore is not None and restore.value > target:
+        return Reason("restore-misses-target", {"seconds": restore, "interval": target})
+    return None
+
+
+def _timing(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
+    if stall.share is None:
+        yield Reason("checkpoint-size-unknown")
+        return
+    yield Reason("stall-share", {"share": stall.share, "interval": stall.interval})
+    if stall.save_seconds is not None and stall.fits_interval is False:
+        yield Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval})
+    target, restore = job.workload.restore_target, stall.restore_seconds
+    if target is not None and restore is not None and restore.high > target:
+        found = {"seconds": restore, "interval": target}
+        yield Reason("restore-misses-target" if restore.value > target else "restore-may-miss-target", found)
+    if stall.best_interval is not None:
+        yield Reason("best-interval", {"interval": best_intervals(job.demand, stall, job.workload, job.facts)})
+
+
+def _worth(
+    savings: Mapping[str, Saving], fit: Mapping[str, OptionAnswer], option: str, by_rule: str, *, job: Job
+) -> Iterator[Reason]:
+    """What saving there costs for the run, and beside it the rule's option, or one that may be cheaper."""
+    mine, theirs = savings[option].total, savings[by_rule].total
+    if mine is None:
+        return
+    yield Reason("saving-costs", {"cost": mine})
+    if option != by_rule:
+        too_late = _late(savings[by_rule].stall, job)
+        if too_late is not None:
+            yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
+        elif theirs is not None:
+            yield Reason("saving-on-rules-option", {"option": by_rule, "cost": theirs})
+        return
+    in_time = [name for name in _able(option, fit, job) if _late(savings[name].stall, job) is None]
+    cheaper = {name: total for name, total in _totals(in_time, savings).items() if total.value < mine.value}
+    if cheaper:
+        other = min(cheaper, key=lambda name: cheaper[name].value)
+        yield Reason("saving-cheaper-in-doubt", {"option": other, "cost": cheaper[other]})
+
+
+def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
+    """By which end of what published saves reach a file system was sized, and whether it is larger than it must be."""
+    reached = job.facts.model.known("checkpoint_rate_share")
+    if job.demand.checkpoint_bytes is None:
+        return
+    by_slowest = {"share": reached.low}
+    if job.demand.checkpoint_mode == "async":
+        yield Reason("saves-sized-by-slowest", by_slowest, "megatron-scaling-paper")
+    else:
+        tolerance = stall_tolerance(job.workload, job.facts)
+        sized = {"share": reached.value, "tolerance": tolerance}
+        yield Reason("saves-sized-by-middle", sized, "mlperf-storage-checkpoints-v3.0")
+    if job.workload.restore_target is not None:
+        yield Reason("restore-sized-by-slowest", by_slowest, "megatron-scaling-paper")
+    own = saving.own
+    if own is not None:
+        if own.size_set_by == WAITING:
+            yield Reason("larger-file-system-pays")
+        yield from (note for note in own.notes if note.id == "above-quota")
 
 
 def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
@@ -133,18 +251,10 @@ def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
     return [*named, *others, S3][0]
 
 
-def _can_hold_checkpoints(answer: OptionAnswer) -> bool:
+def _nothing_against(answer: OptionAnswer) -> bool:
     """Not ruled out, and nothing said against it that bears on saving."""
     harmless = NOT_AGAINST | {"not-for-frequent-checkpoints"}
     return answer.verdict != "ruled-out" and all(reason.id in harmless for reason in answer.reasons)
-
-
-def _saves_well(answer: OptionAnswer, tolerance: float, job: Job) -> bool:
-    stall = answer.stall
-    in_time = stall.fits_interval is not False
-    target = job.workload.restore_target
-    restores = target is None or stall.restore_seconds is None or stall.restore_seconds.value <= target
-    return in_time and restores and stall.share is not None and stall.share.value <= tolerance
 
 
 def scratch(reads: str, job: Job) -> Placement:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.rules import RuleAnswer
 from gpufeed.model.workload import Workload
+
+if TYPE_CHECKING:
+    from gpufeed.model.fsx import Configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +247,25 @@ class OptionAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Saving:
+    """One option as the place of this plan's checkpoints: what saving there stalls, and what it adds to the bill.
+
+    ``lines`` are those of keeping, saving, and GPUs that wait, for the run; none where the size of a checkpoint is not
+    known.  ``total`` is what saving there costs: the lines, and ``room``, which the file system that the reads are on
+    costs more for holding the checkpoints as well.  It is None where a part of it is not priced.
+    ``own`` is a file system for the checkpoints alone.
+    """
+
+    option: str
+    supply: Supply
+    stall: CheckpointStall
+    lines: tuple[CostLine, ...]
+    total: Quantity | None
+    room: Quantity | None = None
+    own: Configuration | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
     """Where one data role goes, and the opinions side by side."""
 
@@ -295,6 +317,7 @@ class Recommendation:
     gpu_hour_price: Quantity | None  # of the whole cluster
     traffic: Traffic
     cost: Cost  # of the whole plan: reads and, where :attr:`bills_checkpoints`, checkpoints
+    savings: tuple[Saving, ...] = ()  # each of the five systems as the place of the checkpoints
     least_saving: float = 0.0  # what another option has to save on the run to take the place of the rule's
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it
     warnings: tuple[Caveat, ...] = ()
@@ -310,3 +333,6 @@ class Recommendation:
 
     def option(self, name: str) -> OptionAnswer:
         return next(answer for answer in self.options if answer.option == name)
+
+    def saving(self, name: str) -> Saving:
+        return next(saving for saving in self.savings if saving.option == name)

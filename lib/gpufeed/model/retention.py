@@ -11,7 +11,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Bill, Run, bill_of, summed
-from gpufeed.model.fsx import GIB, allowed_capacity
+from gpufeed.model.fsx import GIB, Configuration, allowed_capacity, unit_prices
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
@@ -97,7 +97,10 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     discount = plan.workload.storage_discount or 0.0
     month = Run(plan.region, plan.currency, hours, nothing, 0.0, nothing, None, None, None, discount=discount)
     operations = frozenset(plan.workload.file_operations)
-    lines = tuple(saving_lines(option, saves, bill_of(month, facts), operations, supply.configuration))
+    bill, own = bill_of(month, facts), plan.saving(option).own
+    lines = tuple(saving_lines(option, saves, bill, operations, supply.configuration))
+    if own is not None:
+        lines = (own_file_system(own, bill),)
     sums = summed(plan.currency, 1.0, lines)
     parts = {"storage": sums.storage, "requests": sums.requests}
     return Retention(
@@ -109,6 +112,13 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
         total=sums.total,
         not_priced=tuple(name for name, part in parts.items() if part is None),
     )
+
+
+def own_file_system(own: Configuration, bill: Bill) -> CostLine:
+    """A file system for the checkpoints alone, for as long as the run: no metadata IOPS, and nothing to fill."""
+    held = Quantity.exact(own.capacity_gib * GIB * bill.months)
+    price, _ = unit_prices(own.name, bill.run.region, bill.facts)
+    return bill.priced("checkpoint-own-storage", "storage", "storage", held, price)
 
 
 def saving_lines(

@@ -28,6 +28,7 @@ from gpufeed.model.recommendation import (
     Placement,
     Reason,
     Recommendation,
+    Saving,
     Starts,
 )
 from gpufeed.model.rules import NVME
@@ -60,7 +61,7 @@ def recommendation(
             "gaps": [{"id": gap, "text": words.gap(gap)} for gap in rule.gaps],
         },
         "placements": {role: _placement(placed) for role, placed in plan.placements.items()},
-        "options": [_option(answer) for answer in plan.options],
+        "options": [_option(answer, plan.saving(answer.option)) for answer in plan.options],
         "copy_once": _copy_once(plan.copy_once),
         "demand": _demand(plan.demand),
         "traffic": {
@@ -139,7 +140,7 @@ def _flip(point: FlipPoint) -> dict[str, Any]:
     }
 
 
-def _option(answer: OptionAnswer) -> dict[str, Any]:
+def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
     return {
         "option": answer.option,
         "backed_by": answer.backed_by,
@@ -151,6 +152,12 @@ def _option(answer: OptionAnswer) -> dict[str, Any]:
         "limited_by_id": answer.supply.limited_by,
         "fed": ranged(answer.fed),
         "checkpoint_stall": _stall(answer.stall),
+        "checkpoints": {
+            "configuration": dict(saving.supply.configuration),
+            "cost": ranged(saving.total),
+            "lines": [_cost_line(line) for line in saving.lines],
+            "room": ranged(saving.room),
+        },
         "cost": _cost(answer.cost),
         "first_epoch": {
             "fed": ranged(answer.first_epoch.fed),

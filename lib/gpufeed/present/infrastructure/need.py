@@ -12,6 +12,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx import automatic_metadata_iops
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
 from gpufeed.model.recommendation import OptionAnswer, Recommendation
@@ -97,7 +98,10 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
 
 
 def _file_system(plan: Recommendation, facts: Facts) -> FileSystem:
-    settings = plan.option(FSX).supply.configuration
+    """The one that the plan names: of the training reads, or one for the checkpoints alone."""
+    settings = next(
+        placed.configuration for placed in plan.placements.values() if placed.option == FSX and placed.configuration
+    )
     if unknown := settings.keys() - _SETTINGS:
         raise ValueError(f"settings that no template writes: {sorted(unknown)}")
     chosen = facts.options[FSX]
@@ -161,7 +165,10 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
         ),
         _monthly(reads),
     ]
-    if checkpoints != reads.option:
+    own = plan.saving(checkpoints).own
+    if own is not None:
+        lines.append(_per_month(FSX, own.per_month, plan.currency))
+    elif checkpoints != reads.option:
         lines.append(_monthly(plan.option(checkpoints)))
     lines.append(text("infrastructure.prices", oldest=min(dates), newest=max(dates)))
     if workload.network_path == NAT:
@@ -174,11 +181,14 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
 
 
 def _monthly(answer: OptionAnswer) -> str:
-    monthly = answer.cost.storage_per_month
+    return _per_month(answer.option, answer.cost.storage_per_month, answer.cost.currency)
+
+
+def _per_month(option: str, price: Quantity | None, currency: str) -> str:
     return text(
         "infrastructure.monthly",
-        option=words.option(answer.option),
-        cost=words.priced(monthly, answer.cost.currency),
+        option=words.option(option),
+        cost=words.priced(price, currency),
     )
 
 

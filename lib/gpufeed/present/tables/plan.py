@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpufeed.facts.messages import text
-from gpufeed.model.recommendation import FirstEpoch, LaterEpochs, Placement, Recommendation
+from gpufeed.model.recommendation import FirstEpoch, LaterEpochs, Placement, Recommendation, Saving
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
 
@@ -134,9 +134,10 @@ def _later(later: LaterEpochs | None) -> tuple[str, str]:
 
 
 def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
-    """Saving and restoring on each system: how long, what of it the GPUs wait for, and its share of the run."""
+    """Saving and restoring on each system: how long, what of it the GPUs wait for, and what that costs."""
+    currency = recommendation.currency
     return table(
-        ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time"),
+        ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time", "saving-total"),
         (
             (
                 words.system(answer),
@@ -145,10 +146,16 @@ def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
                 words.quantity(answer.stall.share),
                 words.yes_no(answer.stall.fits_interval),
                 words.quantity(answer.stall.restore_seconds),
+                _saving_total(recommendation.saving(answer.option), currency),
             )
             for answer in recommendation.options
         ),
     )
+
+
+def _saving_total(saving: Saving, currency: str) -> str:
+    missing = "present.not-priced" if saving.lines else "present.unknown"
+    return words.quantity(saving.total and saving.total.named(currency), missing)
 
 
 def supplies(recommendation: Recommendation) -> pd.DataFrame:

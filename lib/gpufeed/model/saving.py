@@ -1,0 +1,81 @@
+"""What each option stalls and costs as the place of the checkpoints, waiting GPUs included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gpufeed.model import checkpoint
+from gpufeed.model.cost import Bill, bill_of, sum_of, waiting
+from gpufeed.model.fsx import Configuration
+from gpufeed.model.job import Job
+from gpufeed.model.recommendation import CheckpointStall, Cost, CostLine, OptionAnswer, Saving, Supply
+from gpufeed.model.retention import own_file_system, saves_in, saving_lines
+from gpufeed.model.rules import FSX, MOUNTPOINT, SYSTEMS
+from gpufeed.model.saving_file_system import file_system_for_saves
+from gpufeed.model.supply import mountpoint_backing, supply
+
+
+def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: Job) -> dict[str, Saving]:
+    """Every option as the place of the checkpoints.
+
+    ``shared`` is the file system that serves the training reads and holds the checkpoints as well; None where the reads
+    are elsewhere, so that a file system would hold the checkpoints alone.
+    Left out: the copies of key checkpoints in S3, which every plan has, and work lost to failures.
+    """
+    bill = bill_of(job.run, job.facts)
+    made = saves_in(job.run.hours, job.workload, job.demand, job.facts)
+    found: dict[str, Saving] = {}
+    for option in SYSTEMS:
+        answer = shared if option == FSX and shared is not None else fit[option]
+        if made is None:
+            found[option] = Saving(option, answer.supply, answer.stall, (), None)
+        elif option == MOUNTPOINT and answer.stall.share == found[mountpoint_backing(job.run.operations)].stall.share:
+            # A way onto a bucket: the same requests and the same rate cost the same.
+            backing = found[mountpoint_backing(job.run.operations)]
+            found[option] = replace(backing, option=option, supply=answer.supply, stall=answer.stall)
+        elif option != FSX:
+            lines = saving_lines(option, made, bill, job.run.operations, {})
+            found[option] = _saving(option, answer.supply, answer.stall, lines, bill)
+        elif answer is shared:
+            found[option] = _shared(answer, fit[FSX].cost, bill)
+        else:
+            found[option] = _on_its_own(answer, bill, job)
+    return found
+
+
+def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
+    """A file system for the checkpoints alone."""
+    own = file_system_for_saves(job)
+    if own is None:
+        return Saving(FSX, reads.supply, reads.stall, (), None)
+    given = supply(FSX, job.load, job.facts, own)
+    restore = supply(FSX, job.bulk, job.facts, own).read_bytes_per_s
+    stall = checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts)
+    return _saving(FSX, given, stall, (own_file_system(own, bill),), bill, own=own)
+
+
+def _shared(both: OptionAnswer, reads: Cost, bill: Bill) -> Saving:
+    """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
+    room = None
+    if reads.storage is not None and both.cost.storage is not None:
+        pairs = zip(reads.storage[:3], both.cost.storage[:3], strict=True)
+        low, value, high = (max(0.0, more - alone) for alone, more in pairs)
+        room = both.cost.storage._replace(low=low, value=value, high=high)
+    saving = _saving(FSX, both.supply, both.stall, (), bill)
+    total = None if room is None or saving.total is None else (saving.total + room).named(bill.run.currency)
+    return replace(saving, room=room, total=total)
+
+
+def _saving(
+    option: str,
+    given: Supply,
+    stall: CheckpointStall,
+    kept: Iterable[CostLine],
+    bill: Bill,
+    *,
+    own: Configuration | None = None,
+) -> Saving:
+    waits = waiting("saving-gpu", bill.run, None if stall.share is None else stall.share * bill.run.hours)
+    lines = (*kept, waits)
+    return Saving(option, given, stall, lines, sum_of(bill.run.currency, lines), own=own)

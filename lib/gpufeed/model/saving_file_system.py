@@ -1,0 +1,138 @@
+"""A file system for the checkpoints alone: the one whose price and whose waiting GPUs together cost least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gpufeed.facts import Facts
+from gpufeed.facts.catalogue import Section
+from gpufeed.model import fsx
+from gpufeed.model.cost import bill_of
+from gpufeed.model.file_system import need_of_saves
+from gpufeed.model.fsx import GIB, Configuration, Order
+from gpufeed.model.job import Job
+from gpufeed.model.rules import FSX
+from gpufeed.model.supply import Load
+
+#: What set its size: a smaller one would meet the need, and cost more in GPUs that wait.
+WAITING = "waiting-gpus"
+
+
+def file_system_for_saves(job: Job) -> Configuration | None:
+    """What to order where the training reads lie elsewhere; None where the Region has no type that would do.
+
+    It has room for the checkpoints that are kept and brings the rates that saves and a restore need.  Of all types and
+    all larger capacities it has the least sum of its price over the run and of what the GPUs that wait for saves cost.
+    Where the GPUs or the file systems are not priced it is the cheapest that meets the need, and so where saves are
+    asynchronous: written before the next begins, they keep nobody waiting for a faster one.
+    Assumption: middle of all facts, disks at their baseline.
+    """
+    need, facts = need_of_saves(job), job.facts
+    orders = fsx.best_orders(need, job.region, facts)
+    if not orders:
+        return None
+    best = orders[0]
+    if job.demand.checkpoint_mode != "async":
+        advised = fsx.efa_advised(need, facts)
+        able = [order for order in orders if order.efa or not advised]
+        sums = [one for order in able for one in _orders_by_sum(order, job)]
+        _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, best))
+    chosen = fsx.configured(best, job.region, facts, need)
+    return chosen if best in orders else replace(chosen, size_set_by=WAITING)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """Price and waiting GPUs over the capacity C [GiB] of one type, for one job's share of it, if several share it.
+
+    Rates in bytes/s, money for the whole run.
+
+    Equation: p × C + w / min(k × C, servers × what each gives, ceiling), where no more than all the time is waited.
+    """
+
+    per_gib: float  # p: price
+    disks: float  # k: rate of one GiB
+    per_server: tuple[float, float]  # GiB of one server, and what it gives all clients
+    ceiling: float  # what the instances reach, however large it is
+    at_one: float  # w: what waiting would cost at one byte/s
+    stopped: float  # what the GPUs cost that wait all the time
+
+    def rate(self, gib: float) -> float:
+        size, each = self.per_server
+        return min(self.disks * gib, each * math.ceil(gib / size), self.ceiling)
+
+    def at(self, gib: float) -> float:
+        return self.per_gib * gib + min(self.at_one / self.rate(gib), self.stopped)
+
+    def least_of_disks(self) -> float:
+        """Where the sum is least as long as the disks bind: C = sqrt(w / (p × k)), no larger than the ceiling uses."""
+        return min(math.sqrt(self.at_one / (self.per_gib * self.disks)), self.ceiling / self.disks)
+
+    def no_more_than(self, most: float) -> tuple[float, float]:
+        """The capacities between which the sum can be that low: the roots of p × C² − most × C + w / k = 0.
+
+        Outside of them it is larger with the disks alone, and the servers and the ceiling only make it larger.
+        """
+        half, product = most / (2 * self.per_gib), self.at_one / (self.disks * self.per_gib)
+        reach = math.sqrt(max(0.0, half * half - product))
+        return half - reach, half + reach
+
+
+def _orders_by_sum(least: Order, job: Job) -> Iterator[tuple[float, float, Order]]:
+    """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none."""
+    section = job.facts.fsx[least.name]
+    summed = _sum_of(least, section, job)
+    if summed is None:
+        return
+    # The bare number: what is found by trying has no equation.
+    first = float(least.capacity_gib)
+    yield summed.at(first), first, least
+    near = max(first, fsx.accepted(section, summed.least_of_disks(), efa=least.efa))
+    low, high = summed.no_more_than(min(summed.at(first), summed.at(near)))
+    for capacity in (near, *_accepted_between(max(first, low), high, section, summed, efa=least.efa)):
+        if capacity > first:
+            yield summed.at(capacity), capacity, least._replace(capacity_gib=capacity)
+
+
+def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *, efa: bool) -> Iterator[float]:
+    """Capacities that AWS accepts, up to the first that no larger one is faster than."""
+    capacity = fsx.accepted(section, low, efa=efa)
+    while capacity <= high:
+        yield capacity
+        if summed.rate(capacity) >= summed.ceiling:
+            return
+        capacity = fsx.accepted(section, capacity + 1.0, efa=efa)
+
+
+def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
+    run, demand, facts, jobs = job.run, job.demand, job.facts, job.load.jobs
+    a_gib, _ = fsx.unit_prices(order.name, job.region, facts)
+    if a_gib is None or run.gpu_hour_price is None or demand.checkpoint_bytes is None:
+        return None
+    reached = facts.model.known("checkpoint_rate_share").value
+    stopped = float(run.gpu_hour_price.value * run.hours)
+    size, each = section.quantity("storage_per_server"), math.inf
+    if size is not None and not order.efa:
+        each = float(fsx.server_connections(1, job.load.writing_nodes, facts).value)
+    return _Sum(
+        per_gib=float(a_gib.value * bill_of(run, facts).months * (1.0 - run.discount)) / jobs,
+        disks=float(fsx.throughput(1.0, section.known("disk_write_baseline")).value) / jobs,
+        per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
+        ceiling=_ceiling(job.load, facts, efa=order.efa),
+        at_one=float(stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval),
+        stopped=stopped,
+    )
+
+
+def _ceiling(load: Load, facts: Facts, *, efa: bool) -> float:
+    """bytes/s that the instances save at most, however large the file system: network cards, clients, one file a rank.
+
+    These are the limits of :func:`gpufeed.model.supply.supply` that no capacity moves.
+    """
+    chosen, network = facts.options[FSX], load.efa_network if efa else load.file_network
+    client = chosen.known("per_client_read_efa" if efa else "per_client_read").value * load.writing_nodes
+    card = math.inf if network is None else network.value * load.writing_nodes
+    ranks = math.inf if load.writing_ranks is None else chosen.known("per_request_write").value * load.writing_ranks
+    return float(min(client, card, ranks))

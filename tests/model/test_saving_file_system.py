@@ -1,0 +1,210 @@
+"""A file system for the checkpoints alone: what it has to bring, and how large it pays to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpufeed.facts import load
+from gpufeed.model import checkpoint, fsx
+from gpufeed.model.file_system import need_of_saves
+from gpufeed.model.job import Job, job_of
+from gpufeed.model.saving_file_system import WAITING, file_system_for_saves
+from gpufeed.model.supply import supply
+from gpufeed.model.workload import Workload
+
+#: 32 p5.48xlarge at USD 55.04 an hour each save 980 GB every 30 minutes for a month of 730 hours.
+LLM = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "gpu_hour_price": 55.04,
+    "dataset_bytes": 20e12,
+    "objects": 200_000,
+    "checkpoint_bytes": 980e9,
+    "checkpoint_interval": 1800,
+    "checkpoints_kept": 2,
+    "region": "us-east-1",
+    "run_hours": 730,
+}
+
+
+def job(**other: Any) -> Job:
+    return job_of(Workload.from_mapping(LLM | other, load()), load(), None)[0]
+
+
+def chosen(**other: Any) -> fsx.Configuration:
+    found = file_system_for_saves(job(**other))
+    assert found is not None
+    return found
+
+
+# ---- what it has to bring --------------------------------------------------------------------------------------------
+
+
+def test_it_holds_the_checkpoints_kept_and_nothing_of_the_data() -> None:
+    need = need_of_saves(job(checkpoints_kept=3))
+    assert (need.holds_bytes, need.opens_per_s, need.random_reads) == (3 * 980e9, 0.0, False)
+
+
+def test_a_tolerance_is_kept_at_the_published_median_and_a_deadline_at_the_slowest_save() -> None:
+    # 980 GB in 5 % of 1,800 s are 10.89 GB/s, of which saves reach 80 %; in all of 1,800 s 0.544 GB/s, at 40 %.
+    assert need_of_saves(job()).write_bytes_per_s == pytest.approx(980e9 / 90 / 0.80)
+    assert need_of_saves(job(checkpoint_mode="async")).write_bytes_per_s == pytest.approx(980e9 / 1800 / 0.40)
+    # A target is a deadline: 980 GB in 120 s are 8.17 GB/s, at 40 %.
+    assert need_of_saves(job(restore_target=120)).read_bytes_per_s == pytest.approx(980e9 / 120 / 0.40)
+
+
+def test_sized_for_a_target_the_slowest_published_restore_meets_it() -> None:
+    found = chosen(restore_target=120)
+    slowest = checkpoint.transfer(job().demand.checkpoint_bytes, found.read_bytes_per_s, load())  # type: ignore[arg-type]  # a size was stated
+    assert slowest.high <= 120
+
+
+# ---- how large it pays to be -----------------------------------------------------------------------------------------
+
+
+def test_a_larger_one_pays_while_the_capacity_costs_less_than_the_gpus_that_wait() -> None:
+    """The GPUs cost 32 × 55.04 × 730 = USD 1,285,734 for the run, a GiB at 1,000 MB/s per TiB 0.60.
+
+    A save takes 980 GB / (0.80 × capacity × 1 MB/s) of each 1,800 s.  Over EFA capacities are multiples of 4,800 GiB:
+      33,600 GiB: 20,160 + 1,285,734 × 36.458 / 1,800 = 20,160 + 26,042 = 46,202
+      38,400 GiB: 23,040 + 1,285,734 × 31.901 / 1,800 = 23,040 + 22,787 = 45,827
+      43,200 GiB: 25,920 + 1,285,734 × 28.356 / 1,800 = 25,920 + 20,255 = 46,175
+    The need alone asks for 13.61 GB/s = 14,400 GiB, at which 8,640 + 60,765 = 69,405.
+    """
+    found = chosen()
+    assert (found.name, found.capacity_gib, found.efa) == ("PERSISTENT_2-SSD-1000", 38_400, True)
+    assert found.size_set_by == WAITING
+    assert need_of_saves(job()).write_bytes_per_s == pytest.approx(13.61e9, rel=1e-3)
+
+
+def test_gpus_that_cost_a_tenth_want_a_smaller_one() -> None:
+    """C = sqrt(w / (p × k)) falls by sqrt(10): 38,188 → 12,076 GiB, less than the 14,400 GiB of the need.
+
+    Over EFA, which the need's 13.6 GB/s ask for, that is the least there is.
+    """
+    found = chosen(gpu_hour_price=5.504)
+    assert (found.capacity_gib, found.efa, found.size_set_by) == (14_400, True, "write")
+
+
+def test_a_saving_on_every_price_but_the_gpus_buys_a_larger_one() -> None:
+    # A quarter off: 38,188 / sqrt(0.75) = 44,096 GiB.
+    # 43,200: 19,440 + 20,255 = 39,695; 48,000: 21,600 + 18,229 = 39,829; 38,400: 17,280 + 22,787 = 40,067.
+    assert chosen(storage_discount=0.25).capacity_gib == 43_200
+
+
+def test_without_a_price_of_the_gpus_it_is_the_cheapest_that_keeps_the_tolerance() -> None:
+    unpriced = {"instance_type": None, "accelerator": "H100", "accelerators_per_instance": 8, "gpu_hour_price": None}
+    found = chosen(**unpriced)
+    # 13.61 GB/s: 14,400 GiB at 1,000 MB/s per TiB for 8,640 USD, or 110,400 GiB at 125 for 16,008 USD; no EFA is known.
+    assert (found.name, found.capacity_gib, found.efa) == ("PERSISTENT_2-SSD-1000", 14_400, False)
+    assert found.size_set_by == "write"
+
+
+def test_asynchronous_saves_keep_nobody_waiting_for_a_faster_one() -> None:
+    # 980 GB / 1,800 s / 0.40 = 1.361 GB/s: 2,400 GiB at 1,000 for 1,440 USD, or 12,000 GiB at 125 for 1,740 USD.
+    found = chosen(checkpoint_mode="async")
+    assert (found.name, found.capacity_gib) == ("PERSISTENT_2-SSD-1000", 2400)
+
+
+def test_none_is_larger_than_what_the_instances_can_fill() -> None:
+    # At a thousand times the price of the GPUs sqrt(1000) = 31.6 times the GiB would pay.  But 8 ranks write one file
+    # each at 500 MB/s: 4 GB/s, which 4,000 GiB at 1,000 MB/s per TiB give.
+    found = chosen(instances=1, gpu_hour_price=55_040, checkpoint_interval=3600, stall_tolerance=0.5)
+    assert (found.name, found.capacity_gib, found.efa) == ("PERSISTENT_2-SSD-1000", 4800, True)
+
+
+def test_where_a_region_has_no_price_the_need_decides() -> None:
+    found = chosen(region="ap-northeast-1")
+    assert found.per_month is None and found.size_set_by == "write"
+
+
+# ---- what always holds -----------------------------------------------------------------------------------------------
+
+JOBS = st.fixed_dictionaries(
+    {
+        "instances": st.integers(1, 300),
+        "instance_type": st.sampled_from(["p5.48xlarge", "p4d.24xlarge", "g6.12xlarge", "p5.4xlarge"]),
+        "gpu_hour_price": st.floats(0.1, 500),
+        "checkpoint_bytes": st.floats(1e8, 5e12),
+        "checkpoint_interval": st.floats(60, 20_000),
+        "checkpoints_kept": st.integers(1, 5),
+        "run_hours": st.floats(1, 3000),
+        "storage_discount": st.floats(0.01, 0.9),
+    }
+)
+
+
+def all_within(largest: float, asked: Job) -> Iterator[fsx.Order]:
+    """Every type, EFA setting and capacity that meets the need, up to so many GiB."""
+    need = need_of_saves(asked)
+    for least in fsx.orders_for(need, asked.region, load()):
+        section = load().fsx[least.name]
+        capacity = least.capacity_gib
+        while capacity <= largest and not fsx.lacking(least, need, load()):
+            yield least._replace(capacity_gib=capacity)
+            capacity = fsx.accepted(section, capacity + 1.0, efa=least.efa)
+
+
+def total(order: fsx.Order, asked: Job) -> float | None:
+    """Its price for the run and the GPUs that wait, through the functions that bill them."""
+    configuration = fsx.configured(order, asked.region, load(), need_of_saves(asked))
+    write = supply("fsx-for-lustre", asked.load, load(), configuration).write_bytes_per_s
+    share = checkpoint.stall(asked.demand, write, None, load()).share
+    if configuration.per_month is None or share is None or asked.run.gpu_hour_price is None:
+        return None
+    price = configuration.per_month.value * asked.run.hours / 730 * (1 - asked.run.discount)
+    return price + share.value * asked.run.hours * asked.run.gpu_hour_price.value
+
+
+@settings(max_examples=25, deadline=None)
+@given(JOBS)
+def test_no_other_type_and_no_other_capacity_costs_less(traits: dict[str, Any]) -> None:
+    asked = job(**traits)
+    found = file_system_for_saves(asked)
+    assert found is not None
+    mine = total(fsx.Order(found.name, found.capacity_gib, 0.0, 0.0, found.efa), asked)
+    assert mine is not None
+    need = need_of_saves(asked)
+    smallest = [order.capacity_gib for order in fsx.orders_for(need, asked.region, load())]
+    for order in all_within(max(smallest) + 30 * 4800, asked):
+        other = total(order, asked)
+        assert other is None or mine <= other * (1 + 1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(JOBS, st.floats(1, 10), st.floats(1, 10))
+def test_a_larger_need_never_picks_a_smaller_file_system(traits: dict[str, Any], larger: float, sooner: float) -> None:
+    """Larger checkpoints, and more often: never a lower price, and of the same type never fewer GiB."""
+    more = traits | {
+        "checkpoint_bytes": traits["checkpoint_bytes"] * larger,
+        "checkpoint_interval": max(1.0, traits["checkpoint_interval"] / sooner),
+    }
+    before, after = chosen(**traits), chosen(**more)
+    assert before.per_month is not None and after.per_month is not None
+    if (before.name, before.efa) == (after.name, after.efa):
+        assert after.capacity_gib >= before.capacity_gib
+
+
+@settings(max_examples=50, deadline=None)
+@given(JOBS)
+def test_doubling_every_price_changes_no_choice(traits: dict[str, Any]) -> None:
+    asked = job(**traits)
+    twice = replace(
+        asked,
+        facts=load().with_each(
+            lambda fact: fact, lambda row: replace(row, quantity=row.quantity and row.quantity * 2.0)
+        ),
+        run=replace(asked.run, gpu_hour_price=asked.run.gpu_hour_price and asked.run.gpu_hour_price * 2.0),
+    )
+    once, doubled = file_system_for_saves(asked), file_system_for_saves(twice)
+    assert once is not None and doubled is not None
+    assert once.settings == doubled.settings
+    assert once.per_month is not None and doubled.per_month is not None
+    assert doubled.per_month.value == pytest.approx(2 * once.per_month.value)
