@@ -61,7 +61,8 @@ def exists(monkeypatch: pytest.MonkeyPatch, found: Found) -> list[tuple[str, str
 def test_without_an_id_every_type_stands_side_by_side(job: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, document, err = run(capsys, job)
     assert (code, err) == (0, "")
-    # 16 × 125 × 1 MB = 2 GB/s; 1 TB within half of an hour = 0.56 GB/s, at 80 % of 0.69; 5 TB and two checkpoints are 6,519 GiB.
+    # 16 × 125 × 1 MB = 2 GB/s; 1 TB within half of an hour = 0.56 GB/s, 80 % of 0.69; 5 TB and two checkpoints are
+    # 6,519 GiB.
     need = document["need"]
     assert need["holds_bytes"] == 7e12
     assert need["read_bytes_per_s"] == pytest.approx(2e9)

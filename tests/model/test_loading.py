@@ -167,6 +167,9 @@ def test_an_option_that_loads_longer_than_the_run_is_not_chosen_where_another_en
     # Fed by half a run of 10 h takes 20: loading for 9 h is no longer than the run; 11 h of it end later than 20
     assert not loading.ends_later(loads_in(9), half, job)
     assert loading.ends_later(loads_in(11), half, job)
+    # At worst 67 h, in the middle 1: the slow end of an assumed rate is told, and does not decide
+    wide = replace(loads_in(1).first_epoch, load_seconds=Quantity(0.5 * 3600, 3600.0, 67 * 3600, "seconds"))
+    assert not loading.ends_later(replace(loads_in(1), first_epoch=wide), half, job)
     # ... and not later than a run that takes 25 h
     slower = replace(half, fed=Quantity.exact(0.4, "share"))
     assert not loading.ends_later(loads_in(11), slower, job)
