@@ -107,7 +107,8 @@ def test_the_network_card_of_small_gpu_instances_is_a_ceiling(instance_type: str
     found = plan({"task": "lora", "instances": 2, "instance_type": instance_type})
     card = FACTS.instances[instance_type].known("s3_network")
     assert card.value == gigabits * 1e9 / 8
-    assert found.option("s3-standard").supply.limits["network-card"].high == 2 * card.value
+    # Two cards, of which published reads reach 91.2 %.
+    assert found.option("s3-standard").supply.limits["network-card"].value == pytest.approx(2 * card.value * 0.912)
     assert told(found, "network-unknown") is None
 
 

@@ -69,10 +69,10 @@ def test_what_all_jobs_ask_for_is_said_and_measured_against_the_request_limit() 
 
 def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
     need = sized(Workload.from_mapping(PHOTOS | {"jobs": 3}, load()), load()).need
-    # The data set once, two checkpoints of each; 1 TB in 5 % of 1,800 s for each of three.
+    # The data set once, two checkpoints of each; 1 TB in 5 % of 1,800 s for each of three, at 80 % of what is ordered.
     assert need.holds_bytes == pytest.approx(1e12 + 3 * 2e12)
     assert need.read_bytes_per_s == pytest.approx(3 * 320e6)
-    assert need.write_bytes_per_s == pytest.approx(3 * 1e12 / 90)
+    assert need.write_bytes_per_s == pytest.approx(3 * 1e12 / 90 / 0.8)
     assert need.opens_per_s == pytest.approx(9600)
     assert need.clients == 12
     fsx = plan(jobs=3).option("fsx-for-lustre")
@@ -86,12 +86,13 @@ def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
 
 def test_saving_at_the_same_moment_takes_each_job_longer() -> None:
     alone, three = plan().option("s3-standard").stall, plan(jobs=3).option("s3-standard").stall
-    # 32 ranks × 8 parts × 20 MB/s = 5.12 GB/s are less than a third of 3,500 PUT/s × 8 MiB = 29.4 GB/s ...
+    # 32 ranks × 8 parts × 20 MB/s = 5.12 GB/s are less than a third of 3,500 PUT/s × 8 MiB = 29.4 GB/s,
+    # and a whole save reaches 80 % ...
     assert alone.save_seconds is not None and three.save_seconds is not None
-    assert three.save_seconds.value == alone.save_seconds.value == pytest.approx(1e12 / 5.12e9)
+    assert three.save_seconds.value == alone.save_seconds.value == pytest.approx(1e12 / 5.12e9 / 0.8)
     many = plan(jobs=10).option("s3-standard").stall.save_seconds
     # ... and more than a tenth.
-    assert many is not None and many.value == pytest.approx(1e12 / (3500 * 8 * 2**20 / 10))
+    assert many is not None and many.value == pytest.approx(1e12 / (3500 * 8 * 2**20 / 10) / 0.8)
 
 
 def test_the_rule_counts_all_instances_that_read_from_the_storage() -> None:

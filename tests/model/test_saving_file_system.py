@@ -147,7 +147,7 @@ def all_within(largest: float, asked: Job) -> Iterator[fsx.Order]:
     for least in fsx.orders_for(need, asked.region, load()):
         section = load().fsx[least.name]
         capacity = least.capacity_gib
-        while capacity <= largest and not fsx.lacking(least, need, load()):
+        while capacity <= largest and not fsx.lacking(least, asked.region, need, load()):
             yield least._replace(capacity_gib=capacity)
             capacity = fsx.accepted(section, capacity + 1.0, efa=least.efa)
 

@@ -47,7 +47,7 @@ def test_a_mount_is_named_with_the_bucket_behind_it_wherever_it_has_figures(
 
 
 def test_what_else_would_pay_is_said_with_its_figures() -> None:
-    found = plan()
+    found = plan(checkpoint_interval=600)
     others = alternatives(found, FACTS)
     heading, *said = plain.alternatives(others)
     assert heading == "What else would pay"
