@@ -140,6 +140,8 @@ class NotebookPage:
 
     def close(self) -> None:
         """Leave the notebook and end its kernel, so that none works on beside the next test."""
+        if self.page.is_closed():
+            return
         self.page.evaluate(END_KERNELS)
         self.page.close()
 

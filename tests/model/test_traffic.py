@@ -11,8 +11,7 @@ from gpufeed.model.advise import recommend
 from gpufeed.model.flip import flip_points
 from gpufeed.model.recommendation import Bursts, Recommendation
 from gpufeed.model.workload import Workload
-from gpufeed.present import plain, tables
-from gpufeed.present.contract import recommendation as as_json
+from gpufeed.present import plain
 
 # 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s; one epoch of 1 TB takes 3,125 s.
 PHOTOS = {
@@ -151,19 +150,3 @@ def test_an_object_store_is_listed_page_by_page_and_a_file_system_at_an_unknown_
     listing = on(found, "s3-standard").listing_seconds
     assert listing is not None and listing[:3] == pytest.approx((300, 1000, 2000)) and listing.basis == "assumed"
     assert on(found, "fsx-for-lustre").listing_seconds is None
-
-
-def test_all_of_it_is_said_in_text_in_a_table_and_in_json() -> None:
-    found = plan(EVALUATED, task="lora", model_parameters=7e10, batch_size=256)
-    said = "\n".join(plain.recommendation(found))
-    assert "Evaluation: 32 GB every 1 h of training" in said
-    assert "560 GB (140 GB–4.48 TB) of weights" in said
-    assert "until every worker has its first batch" in said
-    shown = tables.bursts(found)
-    assert len(shown.columns) == 6 and len(shown) == 5
-    document = as_json(found, load(), [], {})
-    assert document["traffic"]["evaluation"]["bytes"]["value"] == pytest.approx(3.2e10)
-    assert document["traffic"]["starts"]["base_model_bytes"]["value"] == pytest.approx(5.6e11)
-    s3 = next(option for option in document["options"] if option["option"] == "s3-standard")
-    assert s3["bursts"]["evaluation_fed"]["value"] == pytest.approx(550 / 960)
-    assert as_json(plan(PHOTOS), load(), [], {})["traffic"]["evaluation"] is None

@@ -16,7 +16,7 @@ from moto.server import ThreadedMotoServer
 from gpufeed import demo
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.model.measurement import Conditions, Measurement, Record
-from gpufeed.observe import machine, objects, reading
+from gpufeed.observe import machine, objects, reading, step
 from gpufeed.observe import probe as module
 from gpufeed.observe.budget import Ledger, RequestPrices, prices_of
 from gpufeed.observe.probe import limited_by, probe
@@ -86,7 +86,10 @@ def test_the_sample_of_a_large_prefix_comes_from_all_its_sub_prefixes_and_is_the
     assert {unit.name.split("/")[0] for unit in first.units} == {"images", "video-shards", "llm-tokens", "checkpoints"}
 
 
-def test_no_request_is_sent_that_could_pass_the_budget(demo_environment: demo.Demo) -> None:
+def test_no_request_is_sent_that_could_pass_the_budget(
+    demo_environment: demo.Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(step, "WARM_UP_SECONDS", 0.0)  # every read counts, however fast the machine
     prices = RequestPrices(get=1 / 1024, list=2 / 1024)
     found = probe("s3://gpufeed-sample/video-shards/", concurrency=(1,), seconds=60, budget=40 / 1024, prices=prices)
     assert found.status == "partial"
