@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -145,9 +145,12 @@ class _WatchedSection(Section):
         return fact
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """Everything in ``data/*.toml``.  All lookups are dictionary reads; nothing is parsed again."""
+    """Everything in ``data/*.toml``.  All lookups are dictionary reads; nothing is parsed again.
+
+    Equal only to themselves, so that what follows from facts alone can be kept with them (``lru_cache``).
+    """
 
     sources: Catalogue[Source]
     options: Catalogue[Section]
@@ -183,6 +186,15 @@ class Facts:
             if row.band_from <= amount and (row.band_to is None or amount < row.band_to):
                 return row.quantity
         return None
+
+    @cached_property
+    def priced_in(self) -> Mapping[tuple[str, str, str | None], Mapping[str, str]]:
+        """The Regions that price an (option, item, configuration), each with its currency."""
+        found: dict[tuple[str, str, str | None], dict[str, str]] = {}
+        for row in self.prices:
+            if row.quantity is not None:
+                found.setdefault((row.option, row.item, row.configuration), {})[row.region] = row.currency
+        return found
 
     def instance_price(self, instance_type: str, region: str) -> Quantity | None:
         """On-demand price of one instance in currency per hour; None where it is not known."""
@@ -242,7 +254,7 @@ class Facts:
         return files | {"model.toml": [self.model]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WatchedFacts(Facts):
     """Facts that know which of them were looked up, by id: what a plan rests on."""
 

@@ -46,27 +46,22 @@ class Quantity(NamedTuple):
         """One number that rests on the same."""
         return Quantity(bound, bound, bound, self.unit, self.basis, self.sources)
 
-    def _with(self, other: Quantity, low: float, value: float, high: float) -> Quantity:
-        *_, basis, sources = self
-        *_, others_basis, others_sources = other
-        if basis != others_basis and _RANK[basis] < _RANK[others_basis]:
-            basis = others_basis
-        if others_sources and others_sources is not sources:
-            sources = sources | others_sources
-        return _new(Quantity, (low, value, high, "", basis, sources))
-
     def __add__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a sum, not a longer tuple
-        o = other if isinstance(other, Quantity) else Quantity(other, other, other)
-        return self._with(o, self.low + o.low, self.value + o.value, self.high + o.high)
+        low, value, high, _, basis, sources = self
+        if not isinstance(other, Quantity):
+            return _new(Quantity, (low + other, value + other, high + other, "", basis, sources))
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        return _of_both(low + its_low, value + its_value, high + its_high, basis, its_basis, sources, its_sources)
 
     def __radd__(self, other: float) -> Quantity:
         return self + other
 
     def __mul__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a product, not a repetition
+        low, value, high, _, basis, sources = self
         if not isinstance(other, Quantity):
-            low, value, high, _, basis, sources = self
             return _new(Quantity, (low * other, value * other, high * other, "", basis, sources))
-        return self._with(other, self.low * other.low, self.value * other.value, self.high * other.high)
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        return _of_both(low * its_low, value * its_value, high * its_high, basis, its_basis, sources, its_sources)
 
     def __rmul__(self, other: float) -> Quantity:  # type: ignore[override]  # as above
         return self * other
@@ -77,9 +72,12 @@ class Quantity(NamedTuple):
             if other:
                 return _new(Quantity, (low / other, value / other, high / other, "", basis, sources))
             return _new(Quantity, (_divide(low, 0), _divide(value, 0), _divide(high, 0), "", basis, sources))
-        if other.low:  # then none of its bounds is 0
-            return self._with(other, low / other.high, value / other.value, high / other.low)
-        return self._with(other, _divide(low, other.high), _divide(value, other.value), _divide(high, other.low))
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        if its_low:  # then none of its bounds is 0
+            low, value, high = low / its_high, value / its_value, high / its_low
+        else:
+            low, value, high = _divide(low, its_high), _divide(value, its_value), _divide(high, its_low)
+        return _of_both(low, value, high, basis, its_basis, sources, its_sources)
 
     def __rtruediv__(self, other: float) -> Quantity:
         return _quantity(other) / self
@@ -90,6 +88,23 @@ class Quantity(NamedTuple):
             name: (number if number < float("inf") else None)
             for name, number in (("low", self.low), ("value", self.value), ("high", self.high))
         }
+
+
+def _of_both(
+    low: float,
+    value: float,
+    high: float,
+    basis: str,
+    its_basis: str,
+    sources: frozenset[str],
+    its_sources: frozenset[str],
+) -> Quantity:
+    """What was made of two: it rests on the weaker basis and on the sources of both."""
+    if basis != its_basis and _RANK[basis] < _RANK[its_basis]:
+        basis = its_basis
+    if its_sources and its_sources is not sources:
+        sources = sources | its_sources
+    return _new(Quantity, (low, value, high, "", basis, sources))
 
 
 def _quantity(number: Quantity | float) -> Quantity:
@@ -116,7 +131,7 @@ def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ..
     lows, values, highs, units, bases, sources = zip(*quantities, strict=True)
     basis, of_all = bases[0], sources[0]
     for one_basis, of_one in zip(bases, sources, strict=True):
-        if _RANK[one_basis] > _RANK[basis]:
+        if one_basis != basis and _RANK[one_basis] > _RANK[basis]:
             basis = one_basis
         if of_one and of_one is not of_all:
             of_all = of_all | of_one

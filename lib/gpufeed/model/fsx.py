@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
@@ -133,6 +134,7 @@ def configurations(need: Need, region: str, facts: Facts) -> Configurations:
     )
 
 
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same need again and again
 def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     """The head of :func:`configurations`, without working out the others; None: the Region has no type that would do.
 
@@ -190,6 +192,11 @@ def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Rea
     return tuple(found)
 
 
+@lru_cache(maxsize=64)
+def _disqualified(name: str, region: str, facts: Facts, *, random_reads: bool) -> bool:
+    return bool(disqualifiers(name, Need(0.0, random_reads=random_reads), region, facts))
+
+
 def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
     """One order per type and EFA setting that is not ruled out, the one to choose first.
 
@@ -218,7 +225,7 @@ def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ran
     found: _Ranked = []
     for name in names:
         section = facts.fsx[name]
-        if disqualifiers(name, need, region, facts):
+        if _disqualified(name, region, facts, random_reads=need.random_reads):
             continue
         a_gib, an_iops = unit_prices(name, region, facts)
         settable = bool(section.get_value("metadata_configuration"))
@@ -406,6 +413,7 @@ def automatic_metadata_iops(capacity_gib: float, facts: Facts) -> float:
     return _included(capacity_gib, _granted_iops(facts))
 
 
+@lru_cache(maxsize=4)
 def _granted_iops(facts: Facts) -> _Granted:
     chosen = facts.options[FSX]
     step = chosen.known("metadata_iops_automatic_large_step").value / GIB
@@ -575,13 +583,13 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
     if not orders:
         return None
     first, *others = orders
-    rows = [row for row in facts.prices if row.option == FSX and row.item == "storage" and row.quantity is not None]
+    lacks = _lacks(first, need, facts)
     found: list[tuple[float, Reason]] = []
     for other in others:
-        if _price_of(other, region, facts) is not None or _lacks(other, need, facts) > _lacks(first, need, facts):
+        if _price_of(other, region, facts) is not None or _lacks(other, need, facts) > lacks:
             continue
         said = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
-        elsewhere = _compared_elsewhere(first, other, region, rows, facts)
+        elsewhere = _compared_elsewhere(first, other, region, facts)
         if elsewhere is not None and elsewhere[1] < 1.0:
             said |= {"elsewhere": elsewhere[0], "share": elsewhere[1]}
             found.append((elsewhere[1] - 1.0, Reason(UNPRICED_CHEAPER, said)))  # before those that are only smaller
@@ -592,23 +600,18 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
     return None if _price_of(first, region, facts) is not None else Reason(NONE_PRICED, {"region": region})
 
 
-def _compared_elsewhere(
-    first: Order, other: Order, region: str, rows: Sequence[Price], facts: Facts
-) -> tuple[str, float] | None:
+def _compared_elsewhere(first: Order, other: Order, region: str, facts: Facts) -> tuple[str, float] | None:
     """(another Region, price of ``other`` by its prices as a share of the first's), None where no price tells.
 
     Best a Region that has both prices; else one that bills in the same currency, beside the first's price here.
     """
-    of_other = [row for row in rows if row.configuration == other.name]
-    if not of_other:
-        return None
-    of_first = {row.region: row.currency for row in rows if row.configuration == first.name}
-    for row in sorted(of_other, key=lambda row: row.region not in of_first):
-        beside = row.region if row.region in of_first else region
-        if of_first.get(beside) == row.currency:
-            mine, others = _price_of(first, beside, facts), _price_of(other, row.region, facts)
+    of_first, of_other = (facts.priced_in.get((FSX, "storage", order.name), {}) for order in (first, other))
+    for there in sorted(of_other, key=lambda there: there not in of_first):
+        beside = there if there in of_first else region
+        if of_first.get(beside) == of_other[there]:
+            mine, others = _price_of(first, beside, facts), _price_of(other, there, facts)
             if mine and others is not None:
-                return row.region, others / mine
+                return there, others / mine
     return None
 
 
