@@ -90,7 +90,7 @@ class Quantity(NamedTuple):
         }
 
 
-def _of_both(
+def _of_both(  # noqa: PLR0917 - called several hundred times an evaluation, and names cost time
     low: float,
     value: float,
     high: float,

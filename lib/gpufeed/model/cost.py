@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
@@ -106,6 +107,7 @@ BILLED: dict[str, tuple[str, float]] = {
 }
 
 
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def cost(
     option: str,
     run: Run,

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.facts.prices import Price
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
@@ -88,6 +87,10 @@ class Configuration:
     lacks: tuple[Reason, ...] = ()
     notes: tuple[Reason, ...] = ()
 
+    def __hash__(self) -> int:
+        """Of what tells most apart: its mappings have none."""
+        return hash((self.name, self.capacity_gib, self.ordered_iops, self.efa))
+
 
 @dataclass(frozen=True, slots=True)
 class RuledOut:
@@ -134,7 +137,7 @@ def configurations(need: Need, region: str, facts: Facts) -> Configurations:
     )
 
 
-@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same need again and again
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     """The head of :func:`configurations`, without working out the others; None: the Region has no type that would do.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gpufeed.facts import Facts
@@ -50,6 +51,7 @@ class Load:
         return self.request_bytes.value >= self.object_bytes.value
 
 
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def supply(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Supply:
     """The least of all ceilings of one option for this load.
 
