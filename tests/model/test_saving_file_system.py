@@ -1,4 +1,4 @@
-"""A file system for the checkpoints alone: what it has to bring, and how large it pays to be."""
+"""A file system that saves go to: what it has to bring, and how large it pays to be."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from gpufeed.facts import load
 from gpufeed.model import checkpoint, fsx
-from gpufeed.model.file_system import need_of_saves
+from gpufeed.model.advise import recommend
+from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.saving_file_system import WAITING, file_system_for_saves
+from gpufeed.model.saving_file_system import WAITING, file_system_for_saves, file_system_with_waiting
 from gpufeed.model.supply import supply
 from gpufeed.model.workload import Workload
 
@@ -82,6 +83,33 @@ def test_a_larger_one_pays_while_the_capacity_costs_less_than_the_gpus_that_wait
     assert (found.name, found.capacity_gib, found.efa) == ("PERSISTENT_2-SSD-1000", 38_400, True)
     assert found.size_set_by == WAITING
     assert need_of_saves(job()).write_bytes_per_s == pytest.approx(13.61e9, rel=1e-3)
+
+
+def test_one_that_the_reads_share_is_chosen_by_the_same_sum() -> None:
+    """It also holds 20 TB: 20e12 + 2 × 980e9 bytes are 20,452 GiB, less than the 38,400 GiB worked out above.
+
+    The cheapest that meets the need is the next multiple of 4,800:
+      24,000 GiB: 14,400 + 1,285,734 × 51.042 / 1,800 = 14,400 + 36,459 = 50,859 and not 45,827
+    """
+    need = need_of(job())
+    assert need.holds_bytes == 20e12 + 2 * 980e9
+    cheapest, found = fsx.cheapest(need, "us-east-1", load()), file_system_with_waiting(need, job())
+    assert cheapest is not None and (cheapest.name, cheapest.capacity_gib) == ("PERSISTENT_2-SSD-1000", 24_000)
+    assert found is not None
+    assert (found.name, found.capacity_gib, found.efa, found.ordered_iops) == ("PERSISTENT_2-SSD-1000", 38_400, True, 0)
+
+
+def test_a_plan_says_that_a_cheaper_file_system_would_meet_the_need() -> None:
+    posix = LLM | {"interface": "posix", "samples_per_second_per_accelerator": 1, "sample_bytes": 1e6}
+    plan = recommend(Workload.from_mapping(posix, load()), load())
+    saves = plan.placements["checkpoints"]
+    assert (saves.option, saves.configuration["storage_capacity_gib"]) == ("fsx-for-lustre", 38_400)
+    assert saves.configuration == plan.placements["training_reads"].configuration
+    pays = next(reason for reason in saves.reasons if reason.id == "dearer-file-system-pays")
+    assert pays.parameters == {"configuration": "PERSISTENT_2-SSD-1000", "gib": 24_000}
+    # Asynchronous saves keep nobody waiting for a faster one.
+    later = recommend(Workload.from_mapping(posix | {"checkpoint_mode": "async"}, load()), load())
+    assert "dearer-file-system-pays" not in {reason.id for reason in later.placements["checkpoints"].reasons}
 
 
 def test_gpus_that_cost_a_tenth_want_a_smaller_one() -> None:

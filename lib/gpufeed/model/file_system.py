@@ -12,11 +12,13 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import epochs, fsx
+from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
 from gpufeed.model.job import Job, currency_of, job_of
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import FSX
+from gpufeed.model.saving_file_system import file_system_with_waiting
 from gpufeed.model.workload import Workload
 
 INTELLIGENT_TIERING = "INTELLIGENT_TIERING"
@@ -43,8 +45,8 @@ def sized(
 
     It is sized for what ``plan`` has it for: training reads and checkpoints, or one of them; for both where there is no
     plan, or the plan has none.  Where memory may serve the later epochs there are two sizes to choose from, and it is
-    the one that the plan has taken.  One for the checkpoints alone may be larger than they need (see
-    :mod:`gpufeed.model.saving_file_system`); it then stands first.
+    the one that the plan has taken.  The plan's own stands first: one that saves go to may be another than the cheapest
+    (see :mod:`gpufeed.model.saving_file_system`).
     """
     job, _ = job_of(workload, facts, profile)
     holds = set() if plan is None else {role for role, placed in plan.placements.items() if placed.option == FSX}
@@ -52,97 +54,19 @@ def sized(
     if own is not None and "checkpoints" in holds:
         return _sized(need_of_saves(job), job, own)
     saves = "checkpoints" in holds or not holds
-    chosen = None if plan is None else plan.option(FSX).supply.configuration
-    sizes = [_sized(need_of(job, share, saves=saves), job) for share in epochs.shares_to_size_for(job.passes)]
+    needs = [need_of(job, share, saves=saves) for share in epochs.shares_to_size_for(job.passes)]
+    if plan is None:
+        return _sized(needs[0], job)
+    chosen = plan.option(FSX).supply.configuration
+    sizes = [_sized(need, job, file_system_with_waiting(need, job) if saves else None) for need in needs]
     return next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
 
 
 def _sized(need: Need, job: Job, first: Configuration | None = None) -> Sized:
     found = fsx.configurations(need, job.region, job.facts)
-    if first is not None and first not in found.all:
-        found = replace(found, priced=(first, *found.priced))
+    if first is not None and first.per_month is not None:
+        found = replace(found, priced=(first, *(one for one in found.priced if one.settings != first.settings)))
     return Sized(need, job.region, currency_of(job.region, job.facts), found)
-
-
-def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
-    """What a file system that the job reads from has to hold and to move.
-
-    With ``saves`` it has room for the last good checkpoints beside the data, takes the saves, and reads for a restore
-    where that is more.  ``share`` is that of the training reads which reach it: the memory of the instances may serve
-    the others.  Several jobs are sized for all of them at once: reading, saving, or restoring.
-    Assumption: a file is opened once for all of it that is read, also where it is read in parts.
-    """
-    asked, load, facts, jobs = job.demand, job.load, job.facts, job.load.jobs
-    opens = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s / load.object_bytes.middle()
-    demands = {"read": asked.read_bytes_per_s, "opens": opens}
-    demands |= {"write": asked.checkpoint_write_bytes_per_s} if saves else {}
-    small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
-    read, data = _value(asked.read_bytes_per_s) * share, _data_bytes(job)
-    return Need(
-        holds_bytes=data + _checkpoints_bytes(job) * jobs if saves else data,
-        leaves_bytes=job.run.dataset_bytes.value - data,
-        read_bytes_per_s=(max(read, _restore_rate(job)) if saves else read) * jobs,
-        write_bytes_per_s=_save_rate(job) * jobs if saves else 0.0,
-        opens_per_s=_value(opens) * share * jobs,
-        clients=load.nodes * jobs,
-        writing_clients=load.writing_nodes * jobs if saves else 0,
-        efa=load.efa_network is not None,
-        read_again_bytes=job.passes.bytes.high if job.passes.later else None,
-        random_reads=job.workload.reads == "random" or small_files,
-        unknown=frozenset(name for name, demand in demands.items() if demand is None),
-    )
-
-
-def need_of_saves(job: Job) -> Need:
-    """What a file system for the checkpoints alone has to hold and to move: those kept, the saves, and a restore."""
-    load, jobs = job.load, job.load.jobs
-    return Need(
-        holds_bytes=_checkpoints_bytes(job) * jobs,
-        read_bytes_per_s=_restore_rate(job) * jobs,
-        write_bytes_per_s=_save_rate(job) * jobs,
-        clients=load.nodes * jobs,
-        writing_clients=load.writing_nodes * jobs,
-        efa=load.efa_network is not None,
-        unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
-    )
-
-
-def _save_rate(job: Job) -> float:
-    """What must be provisioned for the saves [bytes/s].
-
-    A deadline has to hold at the slowest share of a provisioned rate that was published, a tolerance at the middle one:
-    an asynchronous save that is not written when the next begins stops every GPU, while a synchronous one that is
-    slower costs as much more as it is slower.
-    References: mlperf-storage-checkpoints-v3.0, megatron-scaling-paper.
-    """
-    reached = job.facts.model.known("checkpoint_rate_share")
-    asked = _value(job.demand.checkpoint_write_bytes_per_s)
-    return asked / (reached.low if job.demand.checkpoint_mode == "async" else reached.value)
-
-
-def _restore_rate(job: Job) -> float:
-    """What must be provisioned for a restore [bytes/s]: its target is a deadline, as in :func:`_save_rate`."""
-    return _value(job.demand.restore_bytes_per_s) / job.facts.model.known("checkpoint_rate_share").low
-
-
-def _value(asked: Quantity | None) -> float:
-    return 0.0 if asked is None else asked.value
-
-
-def _data_bytes(job: Job) -> float:
-    """The data set, or what the run reads of it: linked to S3, what is never read is never loaded.
-
-    At the high end of what it reads, each job something else: a file system that runs full stops the jobs.
-    """
-    whole, touched = job.run.dataset_bytes.value, job.passes.touched
-    return whole if touched is None else min(whole, touched.high * job.load.jobs)
-
-
-def _checkpoints_bytes(job: Job) -> float:
-    """Room for checkpoints beside the data: the last good one stays while the next is written."""
-    size = job.demand.checkpoint_bytes
-    kept = job.workload.checkpoints_kept or job.facts.model.known("checkpoints_kept").value
-    return 0.0 if size is None else size.value * kept
 
 
 # ---- one that exists -------------------------------------------------------------------------------------------------

@@ -436,6 +436,14 @@ def metadata_iops(section: Section, capacity_gib: float, opens_per_s: float, fac
     return _metadata_iops(capacity_gib, wanted, _granted_iops(facts), facts, settable=settable)
 
 
+def enlarged(order: Order, capacity_gib: float, need: Need, facts: Facts) -> Order:
+    """The same order with another capacity, and the metadata IOPS that then have to be ordered beside it."""
+    settable = bool(facts.fsx[order.name].get_value("metadata_configuration"))
+    wanted = _iops_for(need.opens_per_s, facts)
+    iops, ordered = _metadata_iops(capacity_gib, wanted, _granted_iops(facts), facts, settable=settable)
+    return order._replace(capacity_gib=capacity_gib, metadata_iops=iops, ordered_iops=ordered)
+
+
 def _metadata_iops(
     capacity_gib: float, wanted: float, granted: _Granted, facts: Facts, *, settable: bool
 ) -> tuple[float, float]:

@@ -11,11 +11,12 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, loading, paths, traffic
 from gpufeed.model.cost import cost, filling
-from gpufeed.model.file_system import need_of
+from gpufeed.model.file_system_need import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
+from gpufeed.model.saving_file_system import file_system_with_waiting
 from gpufeed.model.supply import calibrated, mountpoint_backing, served_by, small_threshold, supply
 
 
@@ -83,9 +84,11 @@ def _judged(
 def _configuration(job: Job, share: float, *, saves: bool) -> fsx.Configuration | None:
     """The cheapest file system that holds the data and serves this share of the reads; None where the region has none.
 
-    The first epoch is no reason for a faster one: it is brought in before.
+    With ``saves`` the GPUs that wait for them count with its price.  The first epoch is no reason for a faster one: it
+    is brought in before.
     """
-    return fsx.cheapest(need_of(job, share, saves=saves), job.region, job.facts)
+    need = need_of(job, share, saves=saves)
+    return file_system_with_waiting(need, job) if saves else fsx.cheapest(need, job.region, job.facts)
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:

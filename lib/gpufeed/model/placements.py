@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model import fsx
 from gpufeed.model.checkpoint import best_intervals
 from gpufeed.model.demand import stall_tolerance
+from gpufeed.model.epochs import shares_to_size_for
+from gpufeed.model.file_system_need import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.judge import NOT_AGAINST, against, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
@@ -240,6 +243,12 @@ def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
         if own.size_set_by == WAITING:
             yield Reason("larger-file-system-pays")
         yield from (note for note in own.notes if note.id == "above-quota")
+        return
+    needs = [need_of(job, share) for share in shares_to_size_for(job.passes)]
+    cheapest = [found for need in needs if (found := fsx.cheapest(need, job.region, job.facts)) is not None]
+    if cheapest and all(one.settings != saving.supply.configuration for one in cheapest):
+        would_do = {"configuration": cheapest[0].name, "gib": cheapest[0].capacity_gib}
+        yield Reason("dearer-file-system-pays", would_do)
 
 
 def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:

@@ -1,4 +1,4 @@
-"""A file system for the checkpoints alone: the one whose price and whose waiting GPUs together cost least."""
+"""A file system that saves go to: the one whose price and whose waiting GPUs together cost least."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.model import fsx
 from gpufeed.model.cost import bill_of
-from gpufeed.model.file_system import need_of_saves
-from gpufeed.model.fsx import GIB, Configuration, Order
+from gpufeed.model.file_system_need import need_of_saves
+from gpufeed.model.fsx import GIB, Configuration, Need, Order
 from gpufeed.model.job import Job
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
@@ -23,22 +23,30 @@ WAITING = "waiting-gpus"
 def file_system_for_saves(job: Job) -> Configuration | None:
     """What to order where the training reads lie elsewhere; None where the Region has no type that would do.
 
-    It has room for the checkpoints that are kept and brings the rates that saves and a restore need.  Of all types and
-    all larger capacities it has the least sum of its price over the run and of what the GPUs that wait for saves cost.
-    Where the GPUs or the file systems are not priced it is the cheapest that meets the need, and so where saves are
-    asynchronous: written before the next begins, they keep nobody waiting for a faster one.
+    It has room for the checkpoints that are kept and brings the rates that saves and a restore need.
+    """
+    return file_system_with_waiting(need_of_saves(job), job)
+
+
+def file_system_with_waiting(need: Need, job: Job) -> Configuration | None:
+    """What meets a need that saves are part of; None where the Region has no type that would do.
+
+    Of all types and all larger capacities it has the least sum of its price over the run and of what the GPUs that wait
+    for saves cost.  Where the GPUs or the file systems are not priced it is the cheapest that meets the need, and so
+    where saves are asynchronous: written before the next begins, they keep nobody waiting for a faster one.
     Assumption: middle of all facts, disks at their baseline.
     """
-    need, facts = need_of_saves(job), job.facts
+    facts = job.facts
+    cheapest = fsx.cheapest(need, job.region, facts)
+    if cheapest is None or job.demand.checkpoint_mode == "async":
+        return cheapest
     orders = fsx.best_orders(need, job.region, facts)
-    if not orders:
-        return None
-    best = orders[0]
-    if job.demand.checkpoint_mode != "async":
-        advised = fsx.efa_advised(need, facts)
-        able = [order for order in orders if order.efa or not advised]
-        sums = [one for order in able for one in _orders_by_sum(order, job)]
-        _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, best))
+    advised = fsx.efa_advised(need, facts)
+    able = [order for order in orders if order.efa or not advised]
+    sums = [one for order in able for one in _orders_by_sum(order, need, job)]
+    _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, orders[0]))
+    if best == orders[0]:
+        return cheapest
     chosen = fsx.configured(best, job.region, facts, need)
     return chosen if best in orders else replace(chosen, size_set_by=WAITING)
 
@@ -53,6 +61,7 @@ class _Sum:
     """
 
     per_gib: float  # p: price
+    per_iops: float  # price of metadata IOPS that do not come with the capacity
     disks: float  # k: rate of one GiB
     per_server: tuple[float, float]  # GiB of one server, and what it gives all clients
     ceiling: float  # what the instances reach, however large it is
@@ -65,6 +74,9 @@ class _Sum:
 
     def at(self, gib: float) -> float:
         return self.per_gib * gib + min(self.at_one / self.rate(gib), self.stopped)
+
+    def of(self, order: Order) -> float:
+        return self.at(float(order.capacity_gib)) + self.per_iops * float(order.ordered_iops)
 
     def least_of_disks(self) -> float:
         """Where the sum is least as long as the disks bind: C = sqrt(w / (p × k)), no larger than the ceiling uses."""
@@ -80,20 +92,26 @@ class _Sum:
         return half - reach, half + reach
 
 
-def _orders_by_sum(least: Order, job: Job) -> Iterator[tuple[float, float, Order]]:
-    """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none."""
+def _orders_by_sum(least: Order, need: Need, job: Job) -> Iterator[tuple[float, float, Order]]:
+    """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none.
+
+    Metadata IOPS that are ordered beside the capacity are in the sum; a larger capacity brings more of them with it.
+    """
     section = job.facts.fsx[least.name]
     summed = _sum_of(least, section, job)
     if summed is None:
         return
     # The bare number: what is found by trying has no equation.
     first = float(least.capacity_gib)
-    yield summed.at(first), first, least
-    near = max(first, fsx.accepted(section, summed.least_of_disks(), efa=least.efa))
-    low, high = summed.no_more_than(min(summed.at(first), summed.at(near)))
-    for capacity in (near, *_accepted_between(max(first, low), high, section, summed, efa=least.efa)):
-        if capacity > first:
-            yield summed.at(capacity), capacity, least._replace(capacity_gib=capacity)
+    yield summed.of(least), first, least
+    near = fsx.enlarged(
+        least, max(first, fsx.accepted(section, summed.least_of_disks(), efa=least.efa)), need, job.facts
+    )
+    low, high = summed.no_more_than(min(summed.of(least), summed.of(near)))
+    between = _accepted_between(max(first, low), high, section, summed, efa=least.efa)
+    for order in (near, *(fsx.enlarged(least, capacity, need, job.facts) for capacity in between)):
+        if order.capacity_gib > first:
+            yield summed.of(order), float(order.capacity_gib), order
 
 
 def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *, efa: bool) -> Iterator[float]:
@@ -108,16 +126,23 @@ def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *
 
 def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
     run, demand, facts, jobs = job.run, job.demand, job.facts, job.load.jobs
-    a_gib, _ = fsx.unit_prices(order.name, job.region, facts)
-    if a_gib is None or run.gpu_hour_price is None or demand.checkpoint_bytes is None:
+    a_gib, an_iops = fsx.unit_prices(order.name, job.region, facts)
+    if (
+        a_gib is None
+        or (an_iops is None and order.ordered_iops)
+        or run.gpu_hour_price is None
+        or demand.checkpoint_bytes is None
+    ):
         return None
     reached = facts.model.known("checkpoint_rate_share").value
     stopped = float(run.gpu_hour_price.value * run.hours)
     size, each = section.quantity("storage_per_server"), math.inf
     if size is not None and not order.efa:
         each = float(fsx.server_connections(1, job.load.writing_nodes, facts).value)
+    months = bill_of(run, facts).months * (1.0 - run.discount) / jobs
     return _Sum(
-        per_gib=float(a_gib.value * bill_of(run, facts).months * (1.0 - run.discount)) / jobs,
+        per_gib=float(a_gib.value * months),
+        per_iops=0.0 if an_iops is None else float(an_iops.value * months),
         disks=float(fsx.throughput(1.0, section.known("disk_write_baseline")).value) / jobs,
         per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
         ceiling=_ceiling(job.load, facts, efa=order.efa),
