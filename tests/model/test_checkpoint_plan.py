@@ -195,7 +195,7 @@ def test_a_file_system_is_bought_in_steps() -> None:
 def test_what_is_not_priced_is_named_and_has_no_total() -> None:
     found = plan(**OF_64 | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
     assert found is not None
-    assert (found.keeping, found.total, found.not_priced) == (None, None, ("storage",))
+    assert (found.keeping, found.total, found.not_priced) == (None, None, ("checkpoint-storage",))
 
 
 def test_a_file_is_never_cut_into_more_parts_than_s3_allows() -> None:

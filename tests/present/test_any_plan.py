@@ -14,11 +14,20 @@ from gpufeed.facts import load
 from gpufeed.facts.messages import LANGUAGES
 from gpufeed.model import workload as fields
 from gpufeed.model.advise import recommend
+from gpufeed.model.alternatives import alternatives
+from gpufeed.model.checkpoint_plan import checkpoint_plan
+from gpufeed.model.course import course
+from gpufeed.model.file_system import sized
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.rules import NVME, SYSTEMS
 from gpufeed.model.workload import Workload
-from gpufeed.present import contract, plain
+from gpufeed.present import contract, plain, tables
 
+OF_CHECKPOINTS = (tables.saves, tables.goodput, tables.failures, tables.restores, tables.retention, tables.timelines)
+OF_PLAN = (
+    *(tables.placements, tables.opinions, tables.options, tables.epochs, tables.bursts),
+    *(tables.checkpoints, tables.supplies, tables.costs, tables.bill),
+)
 RULED_OUT = {"not-in-region", "backing-not-in-region", "serves-no-files", "cannot-do-operation"}
 
 
@@ -96,6 +105,36 @@ def test_every_plan_can_be_said_and_written(
         for low, value, high in ranges(document):
             assert 0 <= low <= value * (1 + 1e-9) and value <= high * (1 + 1e-9), plan.workload
         assert not {"{", "}"} & set("".join(plain.recommendation(plan))), plan.workload
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_follows_from_every_plan_can_be_said_and_written(
+    plans: list[Recommendation], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file systems, its checkpoints, what else would pay, and its course, as the shell, panels and reports show."""
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    facts = load()
+    for plan in plans:
+        found, saved = sized(plan.workload, facts, plan=plan), checkpoint_plan(plan, facts)
+        others, steps = alternatives(plan, facts), course(plan, facts)
+        documents = (contract.file_systems(found), contract.alternatives(others), contract.timeline(steps))
+        json.dumps(documents, allow_nan=False)
+        said = [
+            *plain.file_systems(found),
+            *plain.alternatives(others),
+            *plain.course(steps),
+            *tables.checkpoint_sentences(saved),
+            *tables.memory_first(saved.memory_first),
+            *tables.file_system_sentences(found),
+            *tables.why(plan),
+        ]
+        shown = (
+            *(table(saved) for table in OF_CHECKPOINTS),
+            *(table(plan) for table in OF_PLAN),
+            tables.file_systems(found),
+        )
+        said += [cell for frame in shown for row in frame.itertuples(index=False) for cell in row]
+        assert not {"{", "}"} & set("".join(said)), plan.workload
 
 
 def test_shares_are_shares(plans: list[Recommendation]) -> None:

@@ -579,7 +579,7 @@ def _beside_the_price(order: Order, section: Section, need: Need, facts: Facts) 
     What such a one gives is extrapolated.  References: fsx-1-tb-s-blog.
     """
     if need.leaves_bytes > 0:
-        found: dict[str, Any] = {"bytes": need.holds_bytes, "left": Quantity.exact(need.leaves_bytes, "bytes")}
+        found: dict[str, Any] = {"bytes": need.holds_bytes, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
         yield Reason("fsx-holds-what-is-read", found, "fsx-data-repositories")
     fsx = facts.options[FSX]
     largest, fastest = fsx.known("largest_published_capacity"), fsx.known("aggregate_read_at_least")

@@ -102,7 +102,6 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     if own is not None:
         lines = (own_file_system(own, bill),)
     sums = summed(plan.currency, 1.0, lines)
-    parts = {"storage": sums.storage, "requests": sums.requests}
     return Retention(
         kept=saves.kept,
         gib_months=saves.kept_bytes / GIB,
@@ -110,7 +109,7 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
         keeping=sums.storage,
         saving=sums.requests,
         total=sums.total,
-        not_priced=tuple(name for name, part in parts.items() if part is None),
+        not_priced=sums.not_priced,
     )
 
 

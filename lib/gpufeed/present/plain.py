@@ -160,10 +160,12 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
         return
     if first.way == "before":
         yield "  " + text("shell.plan.loaded-before", seconds=words.quantity(first.load_seconds))
+    whole = "first-epoch"
     if first.part is not None:
+        whole = "part-read"
         yield "  " + text("shell.plan.part-of-first-epoch", part=words.quantity(first.part))
     yield "  " + text(
-        "shell.plan.first-epoch-fed" if first.at_gpu_speed else "shell.plan.first-epoch",
+        f"shell.plan.{whole}-fed" if first.at_gpu_speed else f"shell.plan.{whole}",
         seconds=words.quantity(first.seconds),
         fed=words.quantity(first.fed),
         limit=words.limit(first.limited_by),
