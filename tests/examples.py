@@ -1,4 +1,4 @@
-"""File systems that several tests start from."""
+"""A job and file systems that several tests start from."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ from gpufeed.facts import load
 from gpufeed.model.file_system import FileSystem, Link
 from gpufeed.model.fsx import Configuration, Need, Order, configured, metadata_iops
 
+#: 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s; one epoch of 1 TB takes 3,125 s.
+PHOTOS = {
+    "task": "pretraining",
+    "instances": 4,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "samples_per_second_per_accelerator": 100,
+    "dataset_bytes": 1e12,
+    "objects": 10_000_000,
+    "workers_per_accelerator": 100,
+    "prefixes": 1,
+    "run_hours": 100,
+    "region": "us-east-1",
+}
 LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
 #: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
 FILE_SYSTEM = FileSystem(

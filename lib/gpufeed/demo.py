@@ -261,7 +261,7 @@ def _wait_for_the_last_one(data: Path) -> None:
 
 
 def _wait_for_silence(port: int) -> None:
-    """A process that ends may free its lock some milliseconds before its ports; another program's port stays."""
+    """A process that ends may free its lock some time before its ports; another program's port stays."""
     deadline = time.monotonic() + SILENT_WITHIN
     for used in range(port, port + len(PORTS)):
         while _answers(used):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from examples import PHOTOS
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
@@ -10,20 +11,6 @@ from gpufeed.model.workload import Workload
 from gpufeed.present import plain, tables
 from gpufeed.present.contract import recommendation as as_json
 
-# 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s.
-PHOTOS = {
-    "task": "pretraining",
-    "instances": 4,
-    "instance_type": "p5.48xlarge",
-    "preset": "image-classification",
-    "samples_per_second_per_accelerator": 100,
-    "dataset_bytes": 1e12,
-    "objects": 10_000_000,
-    "workers_per_accelerator": 100,
-    "prefixes": 1,
-    "run_hours": 100,
-    "region": "us-east-1",
-}
 STATED = {
     "task": "lora",
     "model_parameters": 7e10,

@@ -20,11 +20,10 @@ from gpufeed.model.job import Job, job_of
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
-from gpufeed.model.retention import files_and_parts
+from gpufeed.model.retention import OPEN_AND_CLOSE, files_and_parts
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
 
 MIB = 2**20
-_OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     part = math.floor(min(facts.model.known("large_part_bytes").value, each / at_once) / MIB) * MIB
     if part <= facts.model.known("part_bytes").value:
         return
-    fewer = (math.ceil(each / part) + _OPEN_AND_CLOSE) / (parts + _OPEN_AND_CLOSE)
+    fewer = (math.ceil(each / part) + OPEN_AND_CLOSE) / (parts + OPEN_AND_CLOSE)
     saves = puts.value * (1.0 - fewer)
     if _worth_naming(saves, plan, job):
         found = {

@@ -18,7 +18,7 @@ from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.workload import Workload
 
 _SECONDS_PER_HOUR = 3600.0
-_OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
+OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> 
         size=size,
         kept=kept_checkpoints(workload, facts),
         count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
-        requests_each=demand.checkpoint_writers * (parts + _OPEN_AND_CLOSE),
+        requests_each=demand.checkpoint_writers * (parts + OPEN_AND_CLOSE),
     )
 
 
