@@ -133,7 +133,7 @@ def _free_block() -> int:
 
 
 def _wait_until_gone(folder: Path) -> None:
-    """Until no process has ``folder`` on its command line (Linux); the server takes about 2.5 s to stop."""
+    """Until no process has ``folder`` on its command line (Linux)."""
     deadline = time.monotonic() + 20
     while any(str(folder) in _command(process) for process in Path("/proc").glob("[0-9]*")):
         assert time.monotonic() < deadline, "the server outlived its parent"
@@ -179,15 +179,26 @@ def test_a_server_that_is_being_stopped_in_order_can_be_waited_for(
     ending = demo.start(port, tmp_path, sample=False)
     process = ending.process
     assert process is not None
-    terminate, free_before = process.terminate, []
+    kill, free_before = process.kill, []
 
-    def told_to_end() -> None:
+    def killed() -> None:
         free_before.append(demo._free(tmp_path / str(port) / demo.STARTER))
-        terminate()
+        kill()
 
-    monkeypatch.setattr(process, "terminate", told_to_end)
+    monkeypatch.setattr(process, "kill", killed)
     ending.stop()
     assert free_before == [True]
+
+
+def test_what_the_server_acknowledged_is_served_after_its_end(tmp_path: Path) -> None:
+    """It is ended by killing it, so nothing may be left to write then."""
+    port = _free_block()
+    for written in range(3):
+        server = demo.start(port, tmp_path, sample=False)
+        objects = server.objects()
+        assert [objects.get(f"kept/{number}").nbytes for number in range(written)] == [300_000] * written
+        objects.put(f"kept/{written}", bytes(300_000))
+        server.stop()
 
 
 def test_a_port_that_falls_silent_at_once_is_no_other_program(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 One `weed mini` process (SeaweedFS), bound to the loopback address, with telemetry off and a kept folder.  The sample
 is made by a seeded generator, so its sizes are the same on every machine.
+
+The server is ended by killing it.  Told to end in order it mostly takes 2 s, but one time in ten 30 s; killed, its ports
+are free within 0.1 s, and what it has acknowledged is on disk and is served again.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ SECRET_KEY = "gpufeed-demo-is-not-a-secret"  # noqa: S105 — as it says
 # A bucket of its own tells which sample is loaded, so that the sample bucket holds the sample only.
 VERSION_BUCKET = "gpufeed-sample-version"
 READY_WITHIN = 30.0  # [s]
-GONE_WITHIN = 15.0  # [s] for a server that was told to end
-SILENT_WITHIN = 10.0  # [s] for the ports of a process that has ended; a busy machine takes seconds
+GONE_WITHIN = 5.0  # [s] for a server that was killed
+SILENT_WITHIN = 2.0  # [s] for the ports of a process that has ended
 STARTER, RUNS = "starter.lock", "server.lock"
 PORTS = (
     "s3.port",
@@ -105,19 +108,15 @@ class Demo:
         )
 
     def stop(self) -> None:
-        """Stop the server and wait for its process to end; a server that was found running is left alone."""
+        """End the server and wait until its process has ended; a server that was found running is left alone."""
         process, self.process = self.process, None
         if process is None:
             return
         atexit.unregister(self.stop)
         if self.starter is not None:
             self.starter.close()  # first: from now on whoever looks for this server waits for its end
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.kill()
+        process.wait()
 
 
 #: The settings of this process that :meth:`Demo.use` replaced; None: there was none.
@@ -254,7 +253,7 @@ def _free(path: Path) -> bool:
 
 
 def _wait_for_the_last_one(data: Path) -> None:
-    """Wait while a server of this folder ends: it answers for some seconds after whoever started it has gone."""
+    """Wait while a server of this folder ends: it may answer for a moment after whoever started it has gone."""
     deadline = time.monotonic() + GONE_WITHIN
     while _free(data / STARTER) and not _free(data / RUNS) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -369,7 +368,7 @@ def _end_with_parent() -> Callable[[], None] | None:
         return None
     libc = ctypes.CDLL(None)  # loaded here: between fork and exec nothing may be imported
     set_parent_death_signal = 1
-    return lambda: libc.prctl(set_parent_death_signal, signal.SIGTERM)
+    return lambda: libc.prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 def _interrupt(*_: object) -> None:
