@@ -3,8 +3,8 @@
 One `weed mini` process (SeaweedFS), bound to the loopback address, with telemetry off and a kept folder.  The sample
 is made by a seeded generator, so its sizes are the same on every machine.
 
-The server is ended by killing it.  Told to end in order it mostly takes 2 s, but one time in ten 30 s; killed, its ports
-are free within 0.1 s, and what it has acknowledged is on disk and is served again.
+The server is ended by killing it.  Told to end in order it mostly takes 2 s, but one time in ten 30 s; killed, its
+ports are free within 0.1 s, and what it has acknowledged is on disk and is served again.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def test_the_thresholds_of_the_rules(facts: Facts) -> None:
 def test_the_names_of_the_contract_are_there(facts: Facts) -> None:
     assert list(facts.options) == OPTIONS
     assert set(ACCELERATORS) <= set(facts.accelerators)
-    assert list(facts.workloads) == PRESETS
+    assert list(facts.workloads) == [*PRESETS, "own-samples"]  # the last: what stands where only samples were stated
 
 
 def test_every_instance_type_has_a_known_accelerator(facts: Facts) -> None:

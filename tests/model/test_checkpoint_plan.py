@@ -147,6 +147,15 @@ def test_an_adapter_is_restored_with_its_base_model_on_every_node() -> None:
     assert restore.seconds.value == pytest.approx(restore.everything.value + restore.base.value)
 
 
+def test_a_stated_base_model_is_the_one_an_adapter_is_restored_with() -> None:
+    half, whole = (
+        plan(task="qlora", model_parameters=8e9, lora_rank=16, base_model_bytes=size).option("s3-standard").restore
+        for size in (8e9, 16e9)
+    )
+    assert half is not None and half.base is not None and whole is not None and whole.base is not None
+    assert whole.base.value == pytest.approx(2 * half.base.value)
+
+
 # ---- keeping ---------------------------------------------------------------------------------------------------------
 
 

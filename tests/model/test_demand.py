@@ -159,6 +159,20 @@ def test_video_has_no_published_rate_and_says_so() -> None:
     assert "no-sample-rate" in [warning.id for warning in found.warnings]
 
 
+def test_samples_of_ones_own_are_not_taken_for_a_language_model() -> None:
+    found = asked(sample_bytes=150_000, samples_per_second_per_accelerator=400)
+    assert found.read_bytes_per_s is not None and found.read_bytes_per_s.value == pytest.approx(16 * 400 * 150_000)
+    assert found.tokens_per_s_per_accelerator is None and found.object_bytes is None and found.checkpoint_bytes is None
+    said = {warning.id for warning in found.warnings}
+    assert "no-checkpoint-size" in said and not said & {"default-preset", "default-model-size"}
+
+
+def test_a_stated_sequence_makes_it_a_language_model_again() -> None:
+    found = asked(sample_bytes=32_768, samples_per_second_per_accelerator=1.5, sequence_length=8192)
+    assert found.tokens_per_s_per_accelerator is not None
+    assert found.tokens_per_s_per_accelerator.value == pytest.approx(1.5 * 8192)
+
+
 def test_a_rate_scaled_to_another_accelerator_is_assumed_and_wide() -> None:
     found = asked(preset="mlperf-unet3d", instance_type="p6-b300.48xlarge")
     assert found.samples_per_s is not None and found.samples_per_s.basis == "assumed"

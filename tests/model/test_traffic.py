@@ -107,6 +107,17 @@ def test_fine_tuning_starts_with_the_weights_on_every_instance(task: str) -> Non
     assert seconds is not None and seconds.value == pytest.approx(5.6e11 / (0.8 * rate))
 
 
+def test_qlora_starts_with_the_quantised_weights_or_quantises_them_while_they_load() -> None:
+    weights = plan(PHOTOS, task="qlora", model_parameters=7e10).traffic.starts.base_model_bytes
+    # 0.5 bytes for each of 70 billion once in all, by each of 4 instances; 2 bytes by each of 32 ranks
+    assert weights is not None and weights[:3] == pytest.approx((3.5e10, 1.4e11, 4.48e12))
+
+
+def test_the_weights_of_somebodys_own_samples_are_not_guessed() -> None:
+    own = {"task": "full-fine-tuning", "preset": None, "sample_bytes": 1e5, "samples_per_second_per_accelerator": 400}
+    assert plan(PHOTOS, **own).traffic.starts.base_model_bytes is None
+
+
 def test_pretraining_starts_from_nothing_unless_weights_are_stated() -> None:
     assert plan(PHOTOS, model_parameters=7e10).traffic.starts.base_model_bytes is None
     stated = plan(PHOTOS, base_model_bytes=1e11).traffic.starts.base_model_bytes

@@ -8,6 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import goodput
 from gpufeed.model.checkpoint import host_copy
+from gpufeed.model.demand import base_model_bytes
 from gpufeed.model.epochs import passes_of
 from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
@@ -17,7 +18,7 @@ from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 from gpufeed.model.release import Timeline, timeline
 from gpufeed.model.retention import Retention, files_and_parts, retention
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
-from gpufeed.model.workload import FILE_OPERATIONS, Workload
+from gpufeed.model.workload import FILE_OPERATIONS
 
 #: What bears on checkpoints of the things said about an option.
 _CANNOT = frozenset({"cannot-do-operation", "serves-no-files", "not-in-region", "backing-not-in-region"})
@@ -223,7 +224,8 @@ def _restore(answer: OptionAnswer, plan: Recommendation, facts: Facts) -> Restor
     shards, size, nodes = answer.stall.restore_seconds, plan.demand.checkpoint_bytes, plan.workload.instances
     if shards is None or size is None:
         return None
-    base = _base_bytes(plan.workload, facts)
+    # Adapters alone are saved; the frozen base that they need is read again at every start.
+    base = base_model_bytes(plan.workload, facts) if plan.workload.task in ("lora", "qlora") else None
     return Restore(
         way="everything" if plan.demand.checkpoint_writers == 1 and nodes > 1 else "shards",
         shards=shards,
@@ -238,15 +240,6 @@ def _at_the_rate_of(seconds: Quantity, size: Quantity, other: Quantity) -> Quant
         took / brought * more for took, brought, more in zip(seconds[:3], size[:3], other[:3], strict=True)
     )
     return Quantity(low, value, high, "seconds", (seconds + other).basis, seconds.sources | other.sources)
-
-
-def _base_bytes(workload: Workload, facts: Facts) -> Quantity | None:
-    """The frozen base model that an adapter needs, read at every start; None for other tasks."""
-    if workload.task not in ("lora", "qlora"):
-        return None
-    section = facts.workloads["lora"]
-    each = section.known("base_bytes_per_parameter_qlora" if workload.task == "qlora" else "base_bytes_per_parameter")
-    return each * (workload.model_parameters or section.known("model_parameters").value)
 
 
 def _lost(losses: Losses, plan: Recommendation) -> Lost:

@@ -26,6 +26,19 @@ PRESET_OF_TASK = {
 }
 
 
+#: The preset of a job whose samples are all that was said: their size and how many an accelerator takes per second.
+OWN_SAMPLES = "own-samples"
+
+
+def preset_of(workload: Workload) -> str:
+    """The preset that was named, else the one that stands for the job: never a language model for somebody's images."""
+    if workload.preset is not None:
+        return workload.preset
+    own = workload.sample_bytes is not None and workload.samples_per_second_per_accelerator is not None
+    of_tokens = workload.sequence_length is not None or workload.active_parameters is not None
+    return OWN_SAMPLES if own and not of_tokens else PRESET_OF_TASK[workload.task]
+
+
 def accelerators_of(workload: Workload, facts: Facts) -> tuple[str, int]:
     """Name of the accelerator and how many there are in the whole job."""
     if workload.instance_type is None:
@@ -59,8 +72,8 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     """Everything the job asks for.  A profile of the real prefix replaces the stated layout."""
     notes = _Notes()
     accelerator, accelerators = accelerators_of(workload, facts)
-    preset = workload.preset or PRESET_OF_TASK[workload.task]
-    if workload.preset is None:
+    preset = preset_of(workload)
+    if workload.preset is None and preset != OWN_SAMPLES:
         notes.warn("default-preset", preset=preset, task=workload.task)
     section = facts.workloads[preset]
 
@@ -330,6 +343,23 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
         return (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes")
     each = facts.model.parts["checkpoint_bytes_per_parameter"].known(workload.optimizer or "adamw")
     return formulas.checkpoint_bytes(parameters, each)
+
+
+def base_model_bytes(workload: Workload, facts: Facts) -> Quantity | None:
+    """Weights that the job starts from, as stated or from the model's size; None where neither is known.
+
+    Equation: parameters × bytes per parameter.  Training from nothing starts from none.
+    """
+    if workload.base_model_bytes is not None:
+        return Quantity.exact(workload.base_model_bytes, "bytes")
+    default = facts.workloads[preset_of(workload)].quantity("model_parameters")
+    parameters = workload.model_parameters or (default and default.value)
+    if workload.task == "pretraining" or parameters is None:
+        return None
+    each = facts.model.parts["checkpoint_bytes_per_parameter"].known("weights-only")
+    if workload.task == "qlora":
+        each = facts.workloads["lora"].known("base_bytes_per_parameter_qlora")
+    return (each * parameters).named("bytes")
 
 
 def _writers(workload: Workload, accelerators: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.model import workload as entered
 from gpufeed.model.advise import recommend
-from gpufeed.model.demand import PRESET_OF_TASK, stall_tolerance
+from gpufeed.model.demand import preset_of, stall_tolerance
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import NOT_AGAINST, beats, cheaper_beyond_doubt
 from gpufeed.model.measurement import Measurement
@@ -377,7 +377,7 @@ def _evaluation_values(evaluation: Evaluation | None) -> dict[str, float | None]
 def _model_values(plan: Recommendation, facts: Facts) -> dict[str, float | None]:
     """Size and sequence of the model, where the demand or the checkpoint depends on them."""
     workload = plan.workload
-    section = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]]
+    section = facts.workloads[preset_of(workload)]
     size, sequence = section.quantity("model_parameters"), section.quantity("sequence_length")
     parameters = workload.model_parameters or (size and size.value)
     values: dict[str, float | None] = {"model_parameters": parameters}

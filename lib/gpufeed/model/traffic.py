@@ -8,7 +8,7 @@ from dataclasses import replace
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import checkpoint, formulas
-from gpufeed.model.demand import PRESET_OF_TASK, accelerators_of
+from gpufeed.model.demand import accelerators_of, base_model_bytes, preset_of
 from gpufeed.model.epochs import Passes
 from gpufeed.model.recommendation import Bursts, Caveat, Demand, Evaluation, Starts, Supply, Traffic
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
@@ -88,17 +88,11 @@ def _base_model(workload: Workload, asked: Demand, facts: Facts) -> Quantity | N
     Equation: bytes × instances.  Assumption: each instance reads the weights once; at least they are read once in all
     (every rank its shard), at most once by each rank.
     """
-    weights = workload.base_model_bytes
+    weights = base_model_bytes(workload, facts)
     if weights is None:
-        preset = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]].quantity("model_parameters")
-        parameters = workload.model_parameters or (preset and preset.value)
-        if workload.task == "pretraining" or parameters is None:
-            return None
-        weights = parameters * facts.model.parts["checkpoint_bytes_per_parameter"].known("weights-only").value
-    return Quantity(weights, weights * workload.instances, weights * asked.accelerators, "bytes", "assumed", _OURS)
-
-
-_OURS = frozenset({"gpufeed-assumption"})
+        return None
+    low, value, high = weights.low, weights.value * workload.instances, weights.high * asked.accelerators
+    return Quantity(low, value, high, "bytes", "assumed", weights.sources | {"gpufeed-assumption"})
 
 
 def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
@@ -107,7 +101,7 @@ def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity 
     Equation: accelerators × workers × batch × bytes per sample.
     """
     accelerator, _ = accelerators_of(workload, facts)
-    section = facts.workloads[workload.preset or PRESET_OF_TASK[workload.task]]
+    section = facts.workloads[preset_of(workload)]
     batch = None if accelerator not in section.parts else section.parts[accelerator].quantity("batch_size")
     if workload.batch_size is not None:
         batch = Quantity.exact(float(workload.batch_size), "count")
