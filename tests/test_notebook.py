@@ -29,7 +29,7 @@ def test_the_example_is_planned_for_64_gpus() -> None:
     assert study.recommendation is not None
     assert study.recommendation.demand.accelerators == 64  # 8 instances × 8
     assert study.workload is not None
-    assert study.workload.dataset_bytes == 150_000_000_000
+    assert study.workload.dataset_bytes == 3_000_000_000_000
 
 
 def test_a_study_is_handed_from_one_notebook_to_the_next(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_a_program_that_wants_files_checkpoints_to_s3_through_files(traits: dict
 
 def test_checkpoints_follow_the_reads_onto_a_file_system_that_the_model_chose() -> None:
     photos = IMAGES | {"interface": "file-paths", "data_in_s3": True, "checkpoint_bytes": 1e9, "checkpoints": "rare"}
-    found = plan(**photos)
+    found = plan(**photos, host_memory_bytes=1e9)  # nothing is found in memory again
     placed = found.placements["checkpoints"]
     assert found.recommended == "fsx-for-lustre"
     # The rule keeps them on S3 behind S3 Files; a file system is there anyway.
@@ -267,6 +267,7 @@ def test_a_mountpoint_on_a_directory_bucket_names_its_zone() -> None:
         interface="file-paths",
         file_operations=["rename"],
         avoid_parallel_file_system=True,
+        host_memory_bytes=1e9,  # nothing is found in memory again
     )
     reads = found.placements["training_reads"]
     assert (reads.option, reads.backed_by) == ("mountpoint-s3", "s3-express-one-zone")

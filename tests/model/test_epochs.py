@@ -115,11 +115,23 @@ def test_the_working_set_is_what_has_to_fit() -> None:
     assert refused.value.message_id == "workload.more-read-than-there-is"
 
 
-def test_without_stated_epochs_nothing_is_taken_to_be_read_again() -> None:
-    found = plan()
-    assert later(found, "s3-files").served_by == "s3-files"
-    assert found.option("s3-files").fed == found.option("s3-files").first_epoch.fed
+def test_without_stated_epochs_the_run_makes_those_that_its_length_allows() -> None:
+    # 8 GB/s for 25 s, 200 GB, are two epochs of 100 GB; the memory of one node holds them.
+    found, stated = plan(run_hours=25 / 3600), plan(epochs=2)
+    assert later(found, "s3-files") == later(stated, "s3-files")
+    assert later(found, "s3-files").served_by == "host-memory"
+    said = {warning.id: warning.parameters for warning in found.warnings}
+    assert said["epochs-of-run-hours"]["epochs"] == pytest.approx(2)
+    for one in (found, stated):
+        cost = one.option("s3-files").cost
+        assert cost is not None and cost.beyond_base == stated.option("s3-files").cost.beyond_base
     assert plan(epochs=1).option("s3-files").later_epochs is None
+
+
+def test_of_data_whose_size_nobody_stated_nothing_is_taken_to_be_read_again() -> None:
+    found = plan(dataset_bytes=None, objects=None)
+    assert later(found, "s3-files").served_by == "s3-files"
+    assert "epochs-of-run-hours" not in warnings(found)
 
 
 def test_unknown_memory_is_said_and_not_guessed() -> None:
@@ -166,7 +178,7 @@ def test_idle_gpus_are_paid_for_in_the_first_epoch_and_not_in_those_from_memory(
 
 def test_the_first_read_from_lustre_comes_from_s3() -> None:  # case 048
     case = json.loads((CASES / "048" / "input.json").read_text())
-    traits = {"objects": case["objects"], "dataset_bytes": 5e10, "interface": "posix"}
+    traits = {"objects": case["objects"], "dataset_bytes": 5e10, "interface": "posix", "host_memory_bytes": 1e9}
     found = plan(**traits)
     answer = found.option("fsx-for-lustre")
     assert found.recommended == "fsx-for-lustre" and answer.first_epoch.limited_by == "hydrate"
@@ -187,6 +199,7 @@ def test_the_first_read_from_lustre_comes_from_s3() -> None:  # case 048
 
 def test_one_reader_waits_for_each_object_of_the_first_epoch() -> None:  # case 048: hours
     alone = {"instance_type": "p5.4xlarge", "workers_per_accelerator": 1, "objects": 50_000, "dataset_bytes": 5e10}
+    alone |= {"host_memory_bytes": 1e9}  # nothing is found in memory again
     first = plan(**alone, interface="posix").option("fsx-for-lustre").first_epoch
     # 30 ms + 1 MB / 100 MB/s each, at worst / 50 MB/s: slower than the 103 objects/s of 28,800 GiB are at the 7,200 GiB
     # that bring two file servers, which one client without EFA needs for 1 GB/s.

@@ -130,7 +130,7 @@ def test_every_id_is_there_once_and_every_source_named_leads_to_its_row(html: st
 def test_the_figures_are_those_of_the_plan(ending: str) -> None:
     asked = study()
     plan = asked.recommend(load())
-    shown = text_of(asked, ending).replace("\\", "").replace("&lt;", "<")
+    shown = text_of(asked, ending).replace("\\", "").replace("&lt;", "<").replace("&gt;", ">")
     reads = plan.option(plan.recommended)
     assert f"GPUs fed: {words.quantity(plan.fed)}" in shown
     for figure in (plan.demand.read_bytes_per_s, reads.supply.read_bytes_per_s, reads.fed, reads.cost.total):

@@ -40,7 +40,7 @@ class Passes:
     """
 
     bytes: Quantity  # one epoch: the working set, else the data set
-    epochs: float | None  # as stated; without it nothing is taken to be read again
+    epochs: float | None  # as stated, or as many as the run makes; None: nothing is taken to be read again
     nodes: int
     memory: Quantity | None  # of one node
     page_cache: Quantity | None  # of that memory

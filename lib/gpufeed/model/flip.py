@@ -291,7 +291,14 @@ def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommen
     mine, theirs = after.saving(new).total, after.saving(old).total
     if mine is not None and theirs is not None:
         costs = {"option": new, "cost": mine, "other": old, "other_cost": theirs}
-        return Reason("flip-cost" if cheaper_beyond_doubt(mine, theirs, 0.0) else "flip-no-doubt-left", costs)
+        if cheaper_beyond_doubt(mine, theirs, 0.0):
+            return Reason("flip-cost", costs)
+        said = after.placements["checkpoints"].reasons
+        kept = next((r.parameters for r in said if r.id == "saving-too-little" and r.parameters["option"] == old), None)
+        if kept is not None:
+            too_little = {"amount": kept["amount"], "currency": kept["currency"]}
+            return Reason("flip-saves-too-little", costs | too_little)
+        return Reason("flip-no-doubt-left", costs)
     tolerance = stall_tolerance(after.workload, facts)
     if stall.share is not None and stall.share.value > tolerance.value:
         return Reason("flip-stall", {"option": old, "share": stall.share, "tolerance": tolerance})

@@ -82,6 +82,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     passes = passes_of(workload, dataset, facts)
     hours = _hours(workload, asked, passes, facts, warnings)
     run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
+    passes = _with_epochs_of(run, passes, warnings)
     traffic, told = traffic_of(workload, asked, passes, run.objects, facts)
     warnings += told
     run = _with_evaluations(run, traffic.evaluation, asked)
@@ -149,6 +150,19 @@ def _hours(workload: Workload, asked: Demand, passes: Passes, facts: Facts, warn
     hours = facts.model.known("run_hours").value / 3600.0
     warnings.append(Caveat("default-run-hours", {"hours": hours}))
     return hours
+
+
+def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
+    """Epochs as stated; else those that a run of this length makes of data whose size is known.
+
+    What the bill counts as read again is then what a memory may hold.
+    """
+    read, once = run.read_bytes, passes.bytes
+    if passes.epochs is not None or read is None or once.basis == "assumed" or read.value <= once.value:
+        return passes
+    epochs = read.value / once.value
+    warnings.append(Caveat("epochs-of-run-hours", {"hours": run.hours, "epochs": epochs, "bytes": once}))
+    return replace(passes, epochs=epochs)
 
 
 def _run(

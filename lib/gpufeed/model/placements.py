@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
@@ -104,7 +105,7 @@ def checkpoints(
         reasons=(
             Reason("checkpoints-frequent" if frequent else "checkpoints-rare"),
             *_timing(stall, job),
-            *_worth(savings, fit, option, by_rule, job=job),
+            *_worth(savings, fit, option, by_rule, reads=reads, job=job),
             *(_sized_for(savings[option], job) if option == FSX else ()),
         ),
         mode=job.demand.checkpoint_mode,
@@ -141,11 +142,16 @@ def _by_model(
 
 
 def _setting_up(option: str, reads: str, job: Job) -> float:
-    """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has."""
+    """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has.
+
+    A share of what the GPUs of the run cost, and no more than some hours of one instance.
+    """
     each_hour = job.run.gpu_hour_price
     if each_hour is None or option in (S3, reads):
         return 0.0
-    return job.facts.model.known("another_system").value * each_hour.value * job.run.hours
+    of_the_run = job.facts.model.known("another_system").value * job.load.nodes * job.run.hours
+    most = job.facts.model.known("another_system_most").value / 3600.0
+    return min(of_the_run, most) * each_hour.value / job.load.nodes
 
 
 def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str]:
@@ -203,9 +209,15 @@ def _timing(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
 
 
 def _worth(
-    savings: Mapping[str, Saving], fit: Mapping[str, OptionAnswer], option: str, by_rule: str, *, job: Job
+    savings: Mapping[str, Saving],
+    fit: Mapping[str, OptionAnswer],
+    option: str,
+    by_rule: str,
+    *,
+    reads: str,
+    job: Job,
 ) -> Iterator[Reason]:
-    """What saving there costs for the run, and beside it the rule's option, or one that may be cheaper."""
+    """What saving there costs for the run, beside it the rule's option, and why one that costs less was not taken."""
     mine, theirs = savings[option].total, savings[by_rule].total
     if mine is None:
         return
@@ -216,12 +228,17 @@ def _worth(
             yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
         elif theirs is not None:
             yield Reason("saving-on-rules-option", {"option": by_rule, "cost": theirs})
-        return
     in_time = [name for name in _able(option, fit, job) if _late(savings[name].stall, job) is None]
     cheaper = {name: total for name, total in _totals(in_time, savings).items() if total.value < mine.value}
-    if cheaper:
-        other = min(cheaper, key=lambda name: cheaper[name].value)
-        yield Reason("saving-cheaper-in-doubt", {"option": other, "cost": cheaper[other]})
+    if not cheaper:
+        return
+    other = min(cheaper, key=lambda name: cheaper[name].value)
+    found: dict[str, Any] = {"option": other, "cost": cheaper[other]}
+    if cheaper_beyond_doubt(cheaper[other], mine, 0.0):
+        amount = least_saving(job) + _setting_up(other, reads, job) - _setting_up(option, reads, job)
+        yield Reason("saving-too-little", found | {"amount": amount, "currency": job.run.currency})
+    else:
+        yield Reason("saving-cheaper-in-doubt", found)
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
