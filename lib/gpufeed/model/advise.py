@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import cheapest, compared, fitness, judge, least_saving, many_small_files
+from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
-from gpufeed.model.plan_cost import plan_cost
+from gpufeed.model.placements import scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, published_rule, traits_of
-from gpufeed.model.saving import savings
+from gpufeed.model.together import against_the_rest, explained, in_plan, ordered, together
 from gpufeed.model.workload import Workload
 
 
@@ -49,13 +46,15 @@ def recommend(
     )
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
-    reads = cheapest(fit, rule, job)
-    shared = judge(FSX, job, measurement, saves=True) if reads == FSX else None
-    saves = savings(fit, shared, job)
-    placed = checkpoints(rule, fit, saves, frequent or fast_restore, reads=reads, job=job)
-    if shared is not None and placed.option == FSX:
-        fit[FSX] = fitness(shared, traits, job)
-    fit[FSX] = replace(fit[FSX], stall=saves[FSX].stall)
+    whole = together(
+        fit,
+        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job),
+        rule,
+        frequent or fast_restore,
+        job,
+    )
+    reads, saves, placed = whole.reads, whole.saves, whole.placed
+    fit = in_plan(fit, whole)
     fed = fit[reads].fed
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []
@@ -64,7 +63,6 @@ def recommend(
             Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by}, grave=True)
         ]
     evidence = used_as(measurement, reads, job)
-    answers = tuple(compared(fit[option], fit[reads], option == reads) for option in SYSTEMS)
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),
         "training_reads": training_reads(reads, rule, fit, used_as=evidence, measurement=measurement, job=job),
@@ -73,13 +71,15 @@ def recommend(
         "scratch": scratch(reads, job),
     }
     noted = (
-        *loading.caveats(fit, reads, lambda others: cheapest(others, rule, job), job),
-        *limits.file_system_caveats(fit[FSX], placements.values()),
+        *loading.caveats(fit, reads, None if whole.instead_of else lambda others: cheapest(others, rule, job), job),
+        *limits.file_system_caveats(ordered(whole)),
     )
     copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
+    placements["training_reads"] = explained(placements["training_reads"], whole)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
+    answers = tuple(against_the_rest(fit[option], whole, fit[reads]) for option in SYSTEMS)
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
     return Recommendation(
@@ -93,7 +93,7 @@ def recommend(
         fed=fed,
         gpu_hour_price=job.run.gpu_hour_price,
         traffic=job.traffic,
-        cost=plan_cost(fit[reads], saves[placed.option], job),
+        cost=whole.cost,
         savings=tuple(saves.values()),
         least_saving=least_saving(job),
         copy_once=copy,

@@ -210,18 +210,22 @@ def section_of(has: FileSystem, facts: Facts) -> Section | None:
 def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) -> Iterator[Compared]:
     yield _lifecycle_row(has)
     yield _capacity_row(has, need)
-    opens = _opens(has, facts)
+    opens, carried = _opens(has, facts), need.carried(efa=has.efa)
+    less = {reason.id: reason for reason in fsx.carried_less(need, efa=has.efa)}
     for trait, gives, asked, unit in (
-        ("read", _rate(has, section, "read", need, facts), need.read_bytes_per_s, "bytes/s"),
-        ("write", _rate(has, section, "write", need, facts), need.write_bytes_per_s, "bytes/s"),
-        ("opens", opens, need.opens_per_s, "opens/s"),
+        ("read", _rate(has, section, "read", need, facts), carried.read, "bytes/s"),
+        ("write", _rate(has, section, "write", need, facts), carried.write, "bytes/s"),
+        ("opens", opens, carried.opens, "opens/s"),
     ):
         if trait in need.unknown:
             yield Compared(trait, gives, None, "unknown", Reason("fsx-demand-not-known"))
-        else:
-            row = _number_row(trait, gives, asked, unit)
-            cached = row.short and trait == "read" and has.read_cache == "READ"
-            yield replace(row, note=Reason("fsx-read-cache", {}, "fsx-ssd-storage")) if cached else row
+            continue
+        row = _number_row(trait, gives, asked, unit)
+        if row.short and trait == "read" and has.read_cache == "READ":
+            row = replace(row, note=Reason("fsx-read-cache", {}, "fsx-ssd-storage"))
+        bound = [less[id_] for id_ in _bounds_of(trait) if id_ in less]
+        yield replace(row, note=bound[0]) if bound and row.note is None else row
+    yield from _while_saving_row(has, section, need, facts)
     advised = fsx.efa_advised(need, facts)
     if advised and not has.efa:
         yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
@@ -233,6 +237,26 @@ def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) ->
         yield Compared("replicated", False, True, "short", Reason("fsx-not-replicated", {}, "fsx-using"))
     else:
         yield Compared("replicated", replicated, True, "enough" if replicated else "unknown")
+
+
+def _while_saving_row(has: FileSystem, section: Section | None, need: Need, facts: Facts) -> Iterator[Compared]:
+    """Asynchronous saves beside the training reads, where there are any: the disks have one rate for both."""
+    read, written = need.carried(efa=has.efa).while_saving
+    if not written:
+        return
+    gives, writes = (_rate(has, section, direction, need, facts) for direction in ("read", "write"))
+    asked = read + written
+    if gives is not None and writes is not None:
+        asked = read + written * gives.value / writes.value
+    yield _number_row("while-saving", gives, asked, "bytes/s")
+
+
+def _bounds_of(trait: str) -> tuple[str, ...]:
+    """Which notes say of this trait that the clients carry less than is asked."""
+    return {
+        "read": (fsx.CARRIED_LESS["read"], fsx.CARRIED_LESS["restore"]),
+        "write": (fsx.CARRIED_LESS["write"],),
+    }.get(trait, ())
 
 
 def _lifecycle_row(has: FileSystem) -> Compared:
@@ -336,7 +360,7 @@ def _changes(
     if "s3-link" in short:
         repaired = "fsx-change-link-repair" if has.links else "fsx-change-link"
         simple.append(Reason(repaired, {}, "fsx-link-repository"))
-    if not short & {"capacity", "read", "write", "opens"}:
+    if not short & {"capacity", "read", "write", "while-saving", "opens"}:
         return tuple(simple), _price_now(has, section, facts)
     if has.capacity_gib is None or not section.get_value("can_grow"):
         return (), None
@@ -363,9 +387,10 @@ def _grown(has: FileSystem, section: Section, need: Need, facts: Facts) -> Grown
     capacity = max(has.capacity_gib or 0.0, fsx.capacity_for(section, need, facts, efa=has.efa))
     iops = None
     if has.metadata_mode is not None:
-        enough, _ = fsx.metadata_iops(section, capacity, need.opens_per_s, facts)
+        opens = need.carried(efa=has.efa).opens
+        enough, _ = fsx.metadata_iops(section, capacity, opens, facts)
         iops = max(enough, _iops(has, facts) or 0.0)
-        if iops * facts.options[FSX].known("file_opens_per_iops").value < need.opens_per_s:
+        if iops * facts.options[FSX].known("file_opens_per_iops").value < opens:
             return None
     return Grown(section, capacity, iops, _price(section, capacity, iops, has.region, facts))
 

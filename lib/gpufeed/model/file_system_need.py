@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.fsx import Need
+from gpufeed.model.fsx import Bound, Carried, Need
 from gpufeed.model.job import Job
+from gpufeed.model.rules import FSX
+from gpufeed.model.supply import Load
 
 
 def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
@@ -20,13 +27,10 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
     demands = {"read": asked.read_bytes_per_s, "opens": opens}
     demands |= {"write": asked.checkpoint_write_bytes_per_s} if saves else {}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
-    read, data = _value(asked.read_bytes_per_s) * share, _data_bytes(job)
-    return Need(
+    data = _data_bytes(job)
+    need = Need(
         holds_bytes=data + _checkpoints_bytes(job) * jobs if saves else data,
         leaves_bytes=job.run.dataset_bytes.value - data,
-        read_bytes_per_s=(max(read, _restore_rate(job)) if saves else read) * jobs,
-        write_bytes_per_s=_save_rate(job) * jobs if saves else 0.0,
-        opens_per_s=_value(opens) * share * jobs,
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs if saves else 0,
         efa=load.efa_network is not None,
@@ -34,20 +38,93 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
     )
+    return _moving(need, _value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves)
 
 
 def need_of_saves(job: Job) -> Need:
     """What a file system for the checkpoints alone has to hold and to move: those kept, the saves, and a restore."""
     load, jobs = job.load, job.load.jobs
-    return Need(
+    need = Need(
         holds_bytes=_checkpoints_bytes(job) * jobs,
-        read_bytes_per_s=_restore_rate(job) * jobs,
-        write_bytes_per_s=_save_rate(job) * jobs,
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs,
         efa=load.efa_network is not None,
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
     )
+    return _moving(need, 0.0, 0.0, job, saves=True)
+
+
+# ---- rates -----------------------------------------------------------------------------------------------------------
+
+
+def _moving(need: Need, read: float, opens: float, job: Job, *, saves: bool) -> Need:
+    """The need with its rates, those of all jobs: what is asked, and what of it the clients carry."""
+    asked = {"read": read}
+    if saves:
+        asked |= {"restore": _restore_rate(job), "write": _save_rate(job)}
+    load, facts = job.load, job.facts
+    beside = _value(job.demand.checkpoint_write_bytes_per_s) if job.demand.checkpoint_mode == "async" else 0.0
+    everything = carried(asked, opens, {}, load.jobs)
+    over_tcp, over_efa = (
+        carried(asked, opens, clients_carry(load, facts, efa=efa), load.jobs, beside if saves and read else 0.0)
+        for efa in (False, True)
+    )
+    return replace(
+        need,
+        read_bytes_per_s=everything.read,
+        write_bytes_per_s=everything.write,
+        opens_per_s=everything.opens,
+        over_tcp=over_tcp,
+        over_efa=over_efa if need.efa else None,
+    )
+
+
+def carried(
+    asked: Mapping[str, float],
+    opens: float,
+    ceilings: Mapping[str, Mapping[str, float]],
+    jobs: int = 1,
+    beside: float = 0.0,
+) -> Carried:
+    """The least of what is asked and what the clients carry; files are opened as fast as they are read.
+
+    ``beside`` is what saves write while the training reads go on.
+    """
+    carries, bounds = dict(asked), []
+    for what, limits in ceilings.items():
+        limit = min(limits, key=limits.__getitem__)
+        if asked.get(what, 0.0) > limits[limit]:
+            carries[what] = limits[limit]
+            bounds.append(Bound(what, limit, asked[what] * jobs, limits[limit] * jobs))
+    served = carries["read"] / asked["read"] if asked["read"] else 1.0
+    return Carried(
+        read=max(carries["read"], carries.get("restore", 0.0)) * jobs,
+        write=carries.get("write", 0.0) * jobs,
+        opens=opens * served * jobs,
+        bounds=tuple(bounds),
+        while_saving=(carries["read"] * jobs, min(beside, carries.get("write", 0.0)) * jobs),
+    )
+
+
+def clients_carry(load: Load, facts: Facts, *, efa: bool) -> dict[str, dict[str, float]]:
+    """bytes/s that one job's instances move at most, however large the file system, by what binds.
+
+    These are the limits of :func:`gpufeed.model.supply.supply` that no capacity moves, at their middle: the network
+    cards, each client, and one file a rank for saves.  How many reads a loader has under way is left out: that is a
+    setting of the job, which may change after the file system has been ordered.
+    """
+    chosen, network = facts.options[FSX], load.efa_network if efa else load.file_network
+    client = chosen.known("per_client_read_efa" if efa else "per_client_read").value
+    card = math.inf if network is None else network.value
+    share = 1.0 if efa else facts.model.parts["network"].known("card_share").value
+    ranks = math.inf if load.writing_ranks is None else chosen.known("per_request_write").value * load.writing_ranks
+    nodes, writing = load.nodes, load.writing_nodes
+    return {
+        "read": {"network-card": card * share * nodes, "client-limit": client * nodes},
+        # Of a whole checkpoint every ceiling has its share already: model/checkpoint.
+        "restore": {"network-card": card * nodes, "client-limit": client * nodes},
+        "write": {"network-card": card * writing, "client-limit": client * writing, "one-file-per-rank": ranks},
+    }
 
 
 def _save_rate(job: Job) -> float:

@@ -12,7 +12,7 @@ from gpufeed.model import workload as entered
 from gpufeed.model.advise import recommend
 from gpufeed.model.demand import preset_of, stall_tolerance
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import NOT_AGAINST, beats, cheaper_beyond_doubt
+from gpufeed.model.judge import COMPARISONS, NOT_AGAINST, beats, cheaper_beyond_doubt
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Evaluation, FlipPoint, OptionAnswer, Reason, Recommendation
@@ -253,6 +253,10 @@ def why(role: str, before: Recommendation, after: Recommendation, facts: Facts) 
         return Reason("flip-wins", {"option": new, "because": won})
     if role == "checkpoints":
         return _why_checkpoints(old, new, before, after, facts)
+    for plan, because in ((after, "flip-together"), (before, "flip-apart")):
+        whole = next((reason for reason in plan.placements[role].reasons if reason.id == "cheaper-together"), None)
+        if whole is not None:
+            return Reason(because, whole.parameters)
     return _why_worth(old, new, after)
 
 
@@ -274,7 +278,7 @@ def _why_rule(before: Recommendation, after: Recommendation) -> Reason:
 def _newly_against(before: OptionAnswer, after: OptionAnswer) -> Reason | None:
     """What is said against an option after, and was not before."""
     said = {(reason.id, str(reason.parameters.get("operation"))) for reason in before.reasons}
-    comparisons = NOT_AGAINST | {"slower", "dearer", "not-priced", "feeds", "limited-by", "fed-unknown"}
+    comparisons = NOT_AGAINST | COMPARISONS
     new = (r for r in after.reasons if r.id not in comparisons)
     return next((r for r in new if (r.id, str(r.parameters.get("operation"))) not in said), None)
 
@@ -312,9 +316,9 @@ def _why_worth(old: str, new: str, after: Recommendation) -> Reason:
     The rule's option also wins where the other is no longer cheaper in the worst case, or saves too little to be one.
     """
     mine, theirs = after.option(new), after.option(old)
-    if mine.cost.beyond_base is None or theirs.cost.beyond_base is None:
+    if mine.cost_of_reads is None or theirs.cost_of_reads is None:
         return Reason("flip-fed", {"option": new, "fed": mine.fed, "other": old, "other_fed": theirs.fed})
-    costs = {"option": new, "cost": mine.cost.beyond_base, "other": old, "other_cost": theirs.cost.beyond_base}
+    costs = {"option": new, "cost": mine.cost_of_reads, "other": old, "other_cost": theirs.cost_of_reads}
     if beats(mine, theirs, after.least_saving):
         return Reason("flip-cost", costs)
     if beats(theirs, mine):

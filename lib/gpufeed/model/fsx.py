@@ -21,11 +21,39 @@ MB = 10**6
 GIB_PER_BILLED_TIB = 1000
 
 
+class Bound(NamedTuple):
+    """Of one thing that is asked ("read", "restore", "write") the clients carry less.  Bytes/s, all of them together.
+
+    ``limit`` names what binds: "network-card", "client-limit", "one-file-per-rank".
+    """
+
+    what: str
+    limit: str
+    asked: float
+    carries: float
+
+
+class Carried(NamedTuple):
+    """What of a need its clients carry, however large the file system.  Bytes/s, opens/s.
+
+    ``while_saving`` is what asynchronous saves write, on the mean, beside the training reads, which go on: (read,
+    written).  The network cards carry each direction at their full rate, the disks have one rate for both.
+    """
+
+    read: float
+    write: float
+    opens: float
+    bounds: tuple[Bound, ...] = ()
+    while_saving: tuple[float, float] = (0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """What a file system has to hold and to move.  Bytes, bytes/s, opens/s.
 
-    ``unknown`` names what could not be worked out ("read", "write", "opens") and so is not sized for.
+    The rates are those that the job asks for; sized is for what of them the clients carry (:meth:`carried`), since
+    a larger file system would bring no more of them.  ``unknown`` names what could not be worked out ("read", "write",
+    "opens") and so is not sized for.
     """
 
     holds_bytes: float
@@ -39,6 +67,13 @@ class Need:
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     leaves_bytes: float = 0.0  # of the data set, that the run never reads: they stay in S3
     unknown: frozenset[str] = frozenset()
+    over_tcp: Carried | None = None  # what the clients carry without EFA; None: all that is asked
+    over_efa: Carried | None = None
+
+    def carried(self, *, efa: bool) -> Carried:
+        """The rates to size for, over EFA or without it."""
+        carried = self.over_efa if efa else self.over_tcp
+        return carried or Carried(self.read_bytes_per_s, self.write_bytes_per_s, self.opens_per_s)
 
     @property
     def rates(self) -> dict[str, float | None]:
@@ -63,7 +98,8 @@ class Configuration:
 
     A price per month is None where it is "not priced"; ``metadata_per_month`` is 0 where no IOPS are ordered.
     ``asked_gib`` says how much capacity each part of the need asks for, and ``size_set_by`` which of them decided:
-    "data", "read", "write", "clients" (too few to use fewer servers), "metadata" or the type's "minimum".
+    "data", "read", "write", "while-saving" (reads and asynchronous saves at once), "clients" (too few to use fewer
+    servers), "metadata" or the type's "minimum".
     ``lacks`` says what keeps it from meeting the need, ``notes`` what else to know before ordering.
     """
 
@@ -223,8 +259,9 @@ _Ranked = list[tuple[tuple[float, ...], Order]]
 
 
 def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ranked:
-    granted, wanted = _granted_iops(facts), _iops_for(need.opens_per_s, facts)
-    advised, may_have_efa = efa_advised(need, facts), need.efa and efa_offered(region, facts) is not False
+    granted = _granted_iops(facts)
+    advised, may_have_efa = efa_advised(need, facts), _may_have_efa(need, region, facts)
+    at_best = _iops_for(need.carried(efa=may_have_efa).opens, facts)
     found: _Ranked = []
     for name in names:
         section = facts.fsx[name]
@@ -234,7 +271,7 @@ def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ran
         settable = bool(section.get_value("metadata_configuration"))
         disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
         for efa in (False, True) if may_have_efa and section.get_value("efa") else (False,):
-            least = capacity_for(section, need, facts, efa=efa)
+            least, wanted = capacity_for(section, need, facts, efa=efa), _iops_for(need.carried(efa=efa).opens, facts)
             pays = settable and a_gib is not None and an_iops is not None
             larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
             for capacity in (least, *larger):
@@ -242,7 +279,8 @@ def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ran
                 price = None
                 if a_gib is not None and (an_iops is not None or not ordered):
                     price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
-                lacks = (advised and not efa) + (iops < wanted)
+                # A way that carries less opens fewer files, and is no better for it.
+                lacks = (advised and not efa) + (iops < at_best)
                 amount = capacity if price is None else price
                 rank = (lacks, price is None, amount, disks, per_tib, capacity, efa)
                 found.append((rank, Order(name, capacity, iops, ordered, efa)))
@@ -257,10 +295,20 @@ def _one_each(ranked: _Ranked) -> list[Order]:
     return list(chosen.values())
 
 
+def _may_have_efa(need: Need, region: str, facts: Facts) -> bool:
+    return need.efa and efa_offered(region, facts) is not False
+
+
 def efa_advised(need: Need, facts: Facts) -> bool:
-    """The clients can use EFA, and the rates are those AWS recommends it for.  References: fsx-efa."""
-    most = max(need.read_bytes_per_s, need.write_bytes_per_s)
-    return need.efa and most > facts.options[FSX].known("efa_above").value
+    """The clients can use EFA, and the rates are those AWS recommends it for, or more than they carry without it.
+
+    References: fsx-efa.
+    """
+    if not need.efa:
+        return False
+    with_it, without = need.carried(efa=True), need.carried(efa=False)
+    carries_more = with_it.read > without.read or with_it.write > without.write
+    return carries_more or max(with_it.read, with_it.write) > facts.options[FSX].known("efa_above").value
 
 
 def lacking(order: Order, region: str, need: Need, facts: Facts) -> tuple[Reason, ...]:
@@ -272,9 +320,9 @@ def lacking(order: Order, region: str, need: Need, facts: Facts) -> tuple[Reason
         else:
             able = facts.fsx[order.name].get_value("efa")
             found.append(Reason("fsx-without-efa" if able else "fsx-type-without-efa", {}, "fsx-efa"))
-    opens = _opens_per_s(order, facts)
-    if opens.value < need.opens_per_s:
-        needs = Quantity.exact(need.opens_per_s, "opens/s")
+    opens, wanted = _opens_per_s(order, facts), need.carried(efa=order.efa).opens
+    if opens.value < wanted:
+        needs = Quantity.exact(wanted, "opens/s")
         found.append(Reason("fsx-opens-not-reached", {"gives": opens, "needs": needs}, "fsx-performance"))
     return tuple(found)
 
@@ -310,11 +358,18 @@ def accepted(section: Section, gib: float, *, efa: bool) -> float:
 
 
 def asked_gib(section: Section, need: Need, facts: Facts, *, efa: bool = False) -> dict[str, float]:
-    """GiB that each part of the need asks for by itself."""
+    """GiB that each part of the need asks for by itself, its rates as far as the clients carry them."""
+    carried, reads, writes = (
+        need.carried(efa=efa),
+        section.known("disk_read_baseline"),
+        section.known("disk_write_baseline"),
+    )
+    read, written = carried.while_saving
     return {
         "data": need.holds_bytes / GIB,
-        "read": _capacity_at(need.read_bytes_per_s, section.known("disk_read_baseline")),
-        "write": _capacity_at(need.write_bytes_per_s, section.known("disk_write_baseline")),
+        "read": _capacity_at(carried.read, reads),
+        "write": _capacity_at(carried.write, writes),
+        "while-saving": _capacity_at(read, reads) + _capacity_at(written, writes) if written else 0.0,
         "clients": 0.0 if efa else _capacity_for_clients(section, need, facts),
     }
 
@@ -327,8 +382,8 @@ def _capacity_for_clients(section: Section, need: Need, facts: Facts) -> float:
     per_server = section.quantity("storage_per_server")
     if per_server is None:
         return 0.0
-    each = facts.options[FSX].known("per_client_per_server").value
-    rates = ((need.read_bytes_per_s, need.clients), (need.write_bytes_per_s, need.writing_clients))
+    each, carried = facts.options[FSX].known("per_client_per_server").value, need.carried(efa=False)
+    rates = ((carried.read, need.clients), (carried.write, need.writing_clients))
     asked = max((rate / (each * clients) for rate, clients in rates if clients), default=0.0)
     servers = math.ceil(asked * (1 - 1e-9))
     return per_server.value / GIB * (servers - 1) + 1 if servers > 1 else 0.0
@@ -439,7 +494,7 @@ def metadata_iops(section: Section, capacity_gib: float, opens_per_s: float, fac
 def enlarged(order: Order, capacity_gib: float, need: Need, facts: Facts) -> Order:
     """The same order with another capacity, and the metadata IOPS that then have to be ordered beside it."""
     settable = bool(facts.fsx[order.name].get_value("metadata_configuration"))
-    wanted = _iops_for(need.opens_per_s, facts)
+    wanted = _iops_for(need.carried(efa=order.efa).opens, facts)
     iops, ordered = _metadata_iops(capacity_gib, wanted, _granted_iops(facts), facts, settable=settable)
     return order._replace(capacity_gib=capacity_gib, metadata_iops=iops, ordered_iops=ordered)
 
@@ -508,6 +563,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         notes=(
             *_notes(order, asked, set_by, need=need, section=section, facts=facts),
             *_beside_the_price(order, section, need, facts),
+            *carried_less(need, efa=order.efa),
         ),
     )
 
@@ -534,7 +590,7 @@ def _gib_from_memory(order: Order, asked: Mapping[str, float], need: Need, secti
     if need.read_again_bytes is None or memory is None or network is None:
         return math.inf
     holds = need.read_again_bytes / GIB / memory.value * GIB_PER_BILLED_TIB
-    sends = _capacity_at(need.read_bytes_per_s, network)
+    sends = _capacity_at(need.carried(efa=order.efa).read, network)
     others = (gib for part, gib in asked.items() if part != "read")
     return accepted(section, max(holds, sends, *others), efa=order.efa)
 
@@ -566,11 +622,27 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
 BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
 NONE_PRICED = "fsx-none-priced"
-SAID_WITH_THE_PLAN = frozenset({BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED})
+#: The clients carry less than is asked: no file system, however large, would bring more.
+CARRIED_LESS = {
+    "read": "fsx-clients-carry-less-read",
+    "restore": "fsx-clients-carry-less-restore",
+    "write": "fsx-clients-carry-less-write",
+}
+SAID_WITH_THE_PLAN = frozenset(
+    {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, CARRIED_LESS["read"]}
+)
 
 
 def said_with_the_plan(one: Configuration) -> tuple[Reason, ...]:
     return tuple(note for note in one.notes if note.id in SAID_WITH_THE_PLAN)
+
+
+def carried_less(need: Need, *, efa: bool) -> Iterator[Reason]:
+    """For what the file system is not sized, since its clients carry less."""
+    for what, limit, asked, carries in need.carried(efa=efa).bounds:
+        clients = need.writing_clients if what == "write" else need.clients
+        rates = {"asked": Quantity.exact(asked, "bytes/s"), "carries": Quantity.exact(carries, "bytes/s")}
+        yield Reason(CARRIED_LESS[what], {"limit": limit, "clients": clients, **rates})
 
 
 def _beside_the_price(order: Order, section: Section, need: Need, facts: Facts) -> Iterator[Reason]:
@@ -594,10 +666,10 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
     if not orders:
         return None
     first, *others = orders
-    lacks = _lacks(first, need, facts)
+    lacks = _lacks(first, region, need, facts)
     found: list[tuple[float, Reason]] = []
     for other in others:
-        if _price_of(other, region, facts) is not None or _lacks(other, need, facts) > lacks:
+        if _price_of(other, region, facts) is not None or _lacks(other, region, need, facts) > lacks:
             continue
         said = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
         elsewhere = _compared_elsewhere(first, other, region, facts)
@@ -626,8 +698,9 @@ def _compared_elsewhere(first: Order, other: Order, region: str, facts: Facts) -
     return None
 
 
-def _lacks(order: Order, need: Need, facts: Facts) -> int:
-    short_of_opens = order.metadata_iops < _iops_for(need.opens_per_s, facts)
+def _lacks(order: Order, region: str, need: Need, facts: Facts) -> int:
+    at_best = need.carried(efa=_may_have_efa(need, region, facts)).opens
+    short_of_opens = order.metadata_iops < _iops_for(at_best, facts)
     return (efa_advised(need, facts) and not order.efa) + short_of_opens
 
 

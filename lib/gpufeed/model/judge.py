@@ -180,7 +180,7 @@ def _source(section: Section, name: str) -> str | None:
 
 def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str:
     """The model's own choice for training reads; the rule's option unless another is better beyond doubt."""
-    best = _best_of_rule(fit, rule)
+    best = best_of_rule(fit, rule)
     for option in SYSTEMS:
         other = fit[option]
         if other.verdict == "ruled-out" or against(other) or loading.ends_later(other, best, job):
@@ -190,7 +190,7 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str
     return best.option
 
 
-def _best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAnswer:
+def best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAnswer:
     """The rule's option, or where that is ruled out the first that it also allows.
 
     Where all of those are ruled out, the option with the least said against it; the rule's own only where no option is
@@ -218,9 +218,17 @@ NOT_AGAINST = frozenset(
 )
 
 
+#: The published rule's word on checkpoints; where they go the model weighs times and costs instead.
+OF_CHECKPOINTS = frozenset({"not-for-frequent-checkpoints"})
+#: Why an option is or is not the answer beside the others.
+COMPARISONS = frozenset(
+    {"slower", "dearer", "not-priced", "feeds", "limited-by", "fed-unknown", "cheaper-in-doubt", "cheaper-apart"}
+)
+
+
 def against(answer: OptionAnswer) -> int:
-    """How many things are said against an option."""
-    return sum(reason.id not in NOT_AGAINST for reason in answer.reasons)
+    """How many things are said against an option as the place of the training reads."""
+    return sum(reason.id not in NOT_AGAINST | OF_CHECKPOINTS for reason in answer.reasons)
 
 
 def least_saving(job: Job) -> float:
@@ -232,7 +240,7 @@ def least_saving(job: Job) -> float:
 
 def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
-    mine, theirs = other.cost.beyond_base, best.cost.beyond_base
+    mine, theirs = other.cost_of_reads, best.cost_of_reads
     if mine is not None and theirs is not None:
         return cheaper_beyond_doubt(mine, theirs, least)
     if other.fed is not None and best.fed is not None:
@@ -246,7 +254,7 @@ def cheaper_beyond_doubt(mine: Quantity, theirs: Quantity, least: float) -> bool
 
 
 def compared(answer: OptionAnswer, best: OptionAnswer, is_best: bool) -> OptionAnswer:
-    """Why this one is the answer, or by how much it is slower or dearer than the answer."""
+    """Why this one is the answer, or by how much it is slower or dearer than the answer as the place of the reads."""
     if is_best:
         return replace(answer, verdict="recommended", reasons=(*_praise(answer), *answer.reasons))
     if answer.verdict == "ruled-out":
@@ -254,13 +262,16 @@ def compared(answer: OptionAnswer, best: OptionAnswer, is_best: bool) -> OptionA
     more: list[Reason] = []
     if answer.fed is not None and best.fed is not None and answer.fed.value < best.fed.value:
         more.append(Reason("slower", {"fed": answer.fed, "best": best.fed, "option": best.option}))
-    mine, theirs = answer.cost.beyond_base, best.cost.beyond_base
+    mine, theirs = answer.cost_of_reads, best.cost_of_reads
     if mine is None:
         more.append(Reason("not-priced", {"parts": answer.cost.not_priced}))
     elif theirs is not None and mine.value > theirs.value:
         difference = mine.value - theirs.value
         more.append(Reason("dearer", {"amount": difference, "currency": answer.cost.currency, "option": best.option}))
-    verdict = "works-but" if answer.reasons or any(reason.id != "not-priced" for reason in more) else "works"
+    elif theirs is not None and mine.value < theirs.value and not against(answer):
+        more.append(Reason("cheaper-in-doubt", {"cost": mine, "best": theirs, "option": best.option}))
+    remarks = {"not-priced", "cheaper-in-doubt"}
+    verdict = "works-but" if answer.reasons or any(reason.id not in remarks for reason in more) else "works"
     return replace(answer, verdict=verdict, reasons=(*answer.reasons, *more))
 
 

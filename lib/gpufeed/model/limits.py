@@ -72,12 +72,11 @@ def _has_no_price(line: CostLine) -> bool:
     return priced_here and line.unit_price is None and line.quantity is not None
 
 
-def file_system_caveats(answer: OptionAnswer, placements: Iterable[Placement]) -> Iterator[Caveat]:
-    """What to know before this file system is ordered, where anything is placed on it.
+def file_system_caveats(said: Iterable[Reason]) -> Iterator[Caveat]:
+    """What to know before a file system of the plan is ordered, of what is said of it.
 
     One that is larger than any that was published puts the answer in doubt.
     """
-    if any(placed.option == FSX for placed in placements):
-        for reason in answer.reasons:
-            if reason.id in SAID_WITH_THE_PLAN:
-                yield Caveat(reason.id, reason.parameters, grave=reason.id == BEYOND_PUBLISHED)
+    for reason in said:
+        if reason.id in SAID_WITH_THE_PLAN:
+            yield Caveat(reason.id, reason.parameters, grave=reason.id == BEYOND_PUBLISHED)

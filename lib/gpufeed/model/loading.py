@@ -46,13 +46,16 @@ def _run_seconds(job: Job) -> float:
     return job.run.hours * 3600.0
 
 
-def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str], job: Job) -> Iterator[Caveat]:
-    """Loading that is longer than the run, and a choice that hangs on the assumed rate of loading FSx for Lustre."""
+def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job) -> Iterator[Caveat]:
+    """Loading that is longer than the run, and a choice that hangs on the assumed rate of loading FSx for Lustre.
+
+    ``choose`` is None where not the reads by themselves have chosen.
+    """
     for reason in reasons(fit[reads], job):
         grave = reason.id == "loading-exceeds-run"
         yield Caveat(reason.id, {"option": reads} | dict(reason.parameters), grave=grave)
     load = _loads(fit[FSX])
-    if load is None:
+    if load is None or choose is None:
         return
     fast, slow = choose(_loaded_in(fit, load.low)), choose(_loaded_in(fit, load.high))
     if fast != slow:

@@ -11,9 +11,9 @@ from gpufeed.model import fsx
 from gpufeed.model.checkpoint import best_intervals
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
-from gpufeed.model.file_system_need import need_of
+from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.job import Job
-from gpufeed.model.judge import NOT_AGAINST, against, cheaper_beyond_doubt, least_saving
+from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
@@ -130,18 +130,18 @@ def _by_model(
     totals = _totals(in_time, savings)
     if not totals:
         return _stalling_least(preferred, in_time or able, savings, job)
-    setting_up = {name: _setting_up(name, reads, job) for name in totals}
+    to_set_up = {name: setting_up(name, reads, job) for name in totals}
     mine = totals.get(preferred)
     if mine is not None:
         totals = {
             name: total
             for name, total in totals.items()
-            if cheaper_beyond_doubt(total, mine, least_saving(job) + setting_up[name] - setting_up[preferred])
+            if cheaper_beyond_doubt(total, mine, least_saving(job) + to_set_up[name] - to_set_up[preferred])
         }
-    return min(totals, key=lambda name: totals[name].value + setting_up[name], default=preferred)
+    return min(totals, key=lambda name: totals[name].value + to_set_up[name], default=preferred)
 
 
-def _setting_up(option: str, reads: str, job: Job) -> float:
+def setting_up(option: str, reads: str, job: Job) -> float:
     """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has.
 
     A share of what the GPUs of the run cost, and no more than some hours of one instance.
@@ -235,7 +235,7 @@ def _worth(
     other = min(cheaper, key=lambda name: cheaper[name].value)
     found: dict[str, Any] = {"option": other, "cost": cheaper[other]}
     if cheaper_beyond_doubt(cheaper[other], mine, 0.0):
-        amount = least_saving(job) + _setting_up(other, reads, job) - _setting_up(option, reads, job)
+        amount = least_saving(job) + setting_up(other, reads, job) - setting_up(option, reads, job)
         yield Reason("saving-too-little", found | {"amount": amount, "currency": job.run.currency})
     else:
         yield Reason("saving-cheaper-in-doubt", found)
@@ -243,19 +243,21 @@ def _worth(
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
     """By which end of what published saves reach a file system was sized, and whether it is larger than it must be."""
-    reached = job.facts.model.known("checkpoint_rate_share")
+    reached, own = job.facts.model.known("checkpoint_rate_share"), saving.own
     if job.demand.checkpoint_bytes is None:
         return
+    need, efa = need_of(job) if own is None else need_of_saves(job), "efa" in saving.supply.configuration
+    less = {bound.what for bound in need.carried(efa=efa).bounds}
+    yield from (note for note in fsx.carried_less(need, efa=efa) if note.id != fsx.CARRIED_LESS["read"])
     by_slowest = {"share": reached.low}
-    if job.demand.checkpoint_mode == "async":
+    if "write" not in less and job.demand.checkpoint_mode == "async":
         yield Reason("saves-sized-by-slowest", by_slowest, "megatron-scaling-paper")
-    else:
+    elif "write" not in less:
         tolerance = stall_tolerance(job.workload, job.facts)
         sized = {"share": reached.value, "tolerance": tolerance}
         yield Reason("saves-sized-by-middle", sized, "mlperf-storage-checkpoints-v3.0")
-    if job.workload.restore_target is not None:
+    if job.workload.restore_target is not None and "restore" not in less:
         yield Reason("restore-sized-by-slowest", by_slowest, "megatron-scaling-paper")
-    own = saving.own
     if own is not None:
         if own.size_set_by == WAITING:
             yield Reason("larger-file-system-pays")
@@ -279,7 +281,7 @@ def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
 
 def _nothing_against(answer: OptionAnswer) -> bool:
     """Not ruled out, and nothing said against it that bears on saving."""
-    harmless = NOT_AGAINST | {"not-for-frequent-checkpoints"}
+    harmless = NOT_AGAINST | OF_CHECKPOINTS
     return answer.verdict != "ruled-out" and all(reason.id in harmless for reason in answer.reasons)
 
 

@@ -244,6 +244,12 @@ class OptionAnswer:
     later_epochs: LaterEpochs | None = None  # None: there is one epoch
     bursts: Bursts = Bursts()
     backed_by: str | None = None  # the kind of bucket that a mount is a way onto
+    without_checkpoints: Quantity | None = None  # its cost of reads, where its bill has room for checkpoints in it
+
+    @property
+    def cost_of_reads(self) -> Quantity | None:
+        """What it costs beyond the base as the place of the training reads alone: what options are compared by."""
+        return self.without_checkpoints or self.cost.beyond_base
 
 
 @dataclass(frozen=True, slots=True)

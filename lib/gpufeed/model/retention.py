@@ -10,8 +10,9 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import Bill, Run, bill_of, summed
+from gpufeed.model.cost import Bill, Run, bill_of, sum_of, summed
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity, unit_prices
+from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
@@ -29,7 +30,7 @@ class Retention:
     gib_months: Quantity
     currency: str
     keeping: Quantity | None
-    saving: Quantity | None  # requests and what is charged per GB written
+    saving: Quantity | None  # requests, what is charged per GB written, the way there and its keys
     total: Quantity | None
     not_priced: tuple[str, ...]
 
@@ -95,7 +96,12 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
         return None
     nothing = Quantity.exact(0.0)
     discount = plan.workload.storage_discount or 0.0
-    month = Run(plan.region, plan.currency, hours, nothing, 0.0, nothing, None, None, None, discount=discount)
+    month = Run(
+        *(plan.region, plan.currency, hours, nothing, 0.0, nothing, None, None, None),
+        network_path=plan.workload.network_path,
+        kms_calls=kms_calls(plan.workload.encryption, facts),
+        discount=discount,
+    )
     operations = frozenset(plan.workload.file_operations)
     bill, own = bill_of(month, facts), plan.saving(option).own
     lines = tuple(saving_lines(option, saves, bill, operations, supply.configuration))
@@ -107,7 +113,7 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
         gib_months=saves.kept_bytes / GIB,
         currency=plan.currency,
         keeping=sums.storage,
-        saving=sums.requests,
+        saving=sum_of(plan.currency, (line for line in lines if line.part in ("requests", "transfer", "kms"))),
         total=sums.total,
         not_priced=sums.not_priced,
     )
@@ -129,15 +135,30 @@ def saving_lines(
 
 
 def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
+    yield from _in_s3(saves, bill)
+    yield from _way(saves, bill)
+
+
+def _in_s3(saves: Saves, bill: Bill) -> Iterator[CostLine]:
+    """What is kept in S3 Standard, each part that brings it there, and the keys it is encrypted with."""
     yield from bill.stored("checkpoint-storage", "storage", saves.kept_bytes)
     yield bill.line("checkpoint-puts", "requests", S3, "put", saves.requests)
+    if bill.run.kms_calls is not None:
+        yield bill.line("checkpoint-kms", "kms", "encryption", "kms", saves.requests * bill.run.kms_calls)
+
+
+def _way(saves: Saves, bill: Bill) -> Iterator[CostLine]:
+    """The way of what the instances themselves write to a bucket.  References: nat-pricing-copies."""
+    if bill.run.network_path in ("nat", "other-region"):
+        yield bill.line("checkpoint-transfer", "transfer", "network", bill.run.network_path, saves.written_bytes)
 
 
 def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
-    """Every byte uploaded is charged as well."""
+    """Every byte uploaded is charged as well.  A directory bucket always uses a bucket key, so KMS is asked nothing."""
     yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
+    yield from _way(saves, bill)
 
 
 def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator[CostLine]:
@@ -166,7 +187,7 @@ def _s3_files(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLi
     yield bill.line("checkpoint-own-storage", "storage", S3_FILES, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-writes", "requests", S3_FILES, "write", saves.written_bytes)
     yield bill.line("checkpoint-exports", "requests", S3_FILES, "read", saves.written_bytes)
-    yield from _s3(saves, bill, {})
+    yield from _in_s3(saves, bill)
 
 
 def _type_of(configuration: Mapping[str, Any], facts: Facts) -> str | None:

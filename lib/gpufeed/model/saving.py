@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint
 from gpufeed.model.cost import Bill, bill_of, sum_of, waiting
 from gpufeed.model.fsx import Configuration
@@ -57,14 +58,20 @@ def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
 
 def _shared(both: OptionAnswer, reads: Cost, bill: Bill) -> Saving:
     """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
-    room = None
-    if reads.storage is not None and both.cost.storage is not None:
-        pairs = zip(reads.storage[:3], both.cost.storage[:3], strict=True)
-        low, value, high = (max(0.0, more - alone) for alone, more in pairs)
-        room = both.cost.storage._replace(low=low, value=value, high=high)
+    room, alone, more = None, _paid_for(reads), _paid_for(both.cost)
+    if alone is not None and more is not None:
+        low, value, high = (max(0.0, with_it - without) for without, with_it in zip(alone[:3], more[:3], strict=True))
+        room = more._replace(low=low, value=value, high=high)
     saving = _saving(FSX, both.supply, both.stall, (), bill)
     total = None if room is None or saving.total is None else (saving.total + room).named(bill.run.currency)
     return replace(saving, room=room, total=total)
+
+
+def _paid_for(cost: Cost) -> Quantity | None:
+    """What a file system itself costs, for the run and while it is filled before."""
+    if cost.storage is None or cost.loading is None:
+        return None
+    return (cost.storage + cost.loading).named(cost.currency)
 
 
 def _saving(

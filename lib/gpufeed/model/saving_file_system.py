@@ -6,15 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.model import fsx
 from gpufeed.model.cost import bill_of
-from gpufeed.model.file_system_need import need_of_saves
+from gpufeed.model.file_system_need import clients_carry, need_of_saves
 from gpufeed.model.fsx import GIB, Configuration, Need, Order
 from gpufeed.model.job import Job
-from gpufeed.model.rules import FSX
-from gpufeed.model.supply import Load
 
 #: What set its size: a smaller one would meet the need, and cost more in GPUs that wait.
 WAITING = "waiting-gpus"
@@ -145,19 +142,7 @@ def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
         per_iops=0.0 if an_iops is None else float(an_iops.value * months),
         disks=float(fsx.throughput(1.0, section.known("disk_write_baseline")).value) / jobs,
         per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
-        ceiling=_ceiling(job.load, facts, efa=order.efa),
+        ceiling=min(clients_carry(job.load, facts, efa=order.efa)["write"].values()),
         at_one=float(stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval),
         stopped=stopped,
     )
-
-
-def _ceiling(load: Load, facts: Facts, *, efa: bool) -> float:
-    """bytes/s that the instances save at most, however large the file system: network cards, clients, one file a rank.
-
-    These are the limits of :func:`gpufeed.model.supply.supply` that no capacity moves.
-    """
-    chosen, network = facts.options[FSX], load.efa_network if efa else load.file_network
-    client = chosen.known("per_client_read_efa" if efa else "per_client_read").value * load.writing_nodes
-    card = math.inf if network is None else network.value * load.writing_nodes
-    ranks = math.inf if load.writing_ranks is None else chosen.known("per_request_write").value * load.writing_ranks
-    return float(min(client, card, ranks))

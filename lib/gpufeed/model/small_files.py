@@ -10,6 +10,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas, fsx
 from gpufeed.model.cost import requests_price
+from gpufeed.model.file_system_need import carried, clients_carry
 from gpufeed.model.job import network_of
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
@@ -120,10 +121,12 @@ class _Prefix:
         """What a file system has to hold, and to move where a job asks for it."""
         asked = self.demand
         read, requests = (None, None) if asked is None else (asked.read_bytes_per_s, asked.read_requests_per_s)
+        rate, opens = 0.0 if read is None else read.value, 0.0 if requests is None else requests.value
         return fsx.Need(
             holds_bytes=float(self.profile.bytes),
-            read_bytes_per_s=0.0 if read is None else read.value,
-            opens_per_s=0.0 if requests is None else requests.value,
+            read_bytes_per_s=rate,
+            opens_per_s=opens,
+            over_tcp=carried({"read": rate}, opens, clients_carry(self.load(), self.facts, efa=False)),
         )
 
     def load(self) -> Load:

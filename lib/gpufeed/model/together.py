@@ -1,0 +1,131 @@
+"""Reads and checkpoints of one plan together: a file system that serves both is paid for once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model import loading
+from gpufeed.model.fsx import said_with_the_plan
+from gpufeed.model.job import Job
+from gpufeed.model.judge import against, best_of_rule, cheaper_beyond_doubt, cheapest, compared, least_saving
+from gpufeed.model.placements import checkpoints, setting_up
+from gpufeed.model.plan_cost import plan_cost
+from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
+from gpufeed.model.rules import FSX, RuleAnswer
+from gpufeed.model.saving import savings
+
+Fit = Mapping[str, OptionAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """One place for the reads, the place for the checkpoints that goes with it, and the bill of both.
+
+    ``answer`` is the option of the reads as the plan has it: a file system that holds the checkpoints as well is
+    larger than one for the reads alone.  ``instead_of`` is what the reads by themselves would have chosen.
+    """
+
+    reads: str
+    answer: OptionAnswer
+    saves: Mapping[str, Saving]
+    placed: Placement
+    cost: Cost
+    instead_of: Together | None = None
+
+    @property
+    def beyond_base(self) -> Quantity | None:
+        return self.cost.beyond_base
+
+
+def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, frequent: bool, job: Job) -> Together:
+    """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
+
+    ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for
+    FSx for Lustre, whose capacity and rates serve both; so only that changes a choice.  The rule's option for the reads
+    gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one plan has
+    and the other has not is worth its setting up.
+    """
+    alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, frequent=frequent, job=job)
+    ruled = best_of_rule(fit, rule).option == FSX
+    if alone.reads == FSX or _never(alone, fit, job, ruled=ruled):
+        return alone
+    both = _with(FSX, fit, shared, rule=rule, frequent=frequent, job=job)
+    if both.placed.option != FSX:
+        return alone
+    better = _better(alone, both, job) if ruled else not _better(both, alone, job)
+    return alone if better else replace(both, instead_of=alone)
+
+
+def explained(reads: Placement, chosen: Together) -> Placement:
+    """The placement of the reads, with what they would have chosen by themselves."""
+    other = chosen.instead_of
+    if other is None or other.beyond_base is None or chosen.beyond_base is None:
+        return reads
+    found: dict[str, Any] = {"option": other.reads, "saves": other.placed.option}
+    found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
+    return replace(reads, reasons=(*reads.reasons, Reason("cheaper-together", found)))
+
+
+def in_plan(fit: Fit, chosen: Together) -> dict[str, OptionAnswer]:
+    """The options as the plan has them: a file system that holds the checkpoints too, and its own stall."""
+    reads, alone = chosen.reads, fit[chosen.reads]
+    shown = {**fit, reads: chosen.answer}
+    if chosen.answer is not alone:
+        shown[reads] = replace(chosen.answer, without_checkpoints=alone.cost.beyond_base)
+    shown[FSX] = replace(shown[FSX], stall=chosen.saves[FSX].stall)
+    return shown
+
+
+def ordered(chosen: Together) -> tuple[Reason, ...]:
+    """What is said of the file system that the plan orders; nothing where it orders none."""
+    if chosen.reads == FSX:
+        return chosen.answer.reasons
+    own = chosen.saves[FSX].own
+    return () if own is None or chosen.placed.option != FSX else said_with_the_plan(own)
+
+
+def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer) -> OptionAnswer:
+    """One option beside the answer, by what each costs as the place of the reads alone, and beside the whole plan."""
+    other = chosen.instead_of
+    if other is None or other.reads != answer.option or other.beyond_base is None or chosen.beyond_base is None:
+        return compared(answer, best, answer.option == chosen.reads)
+    found: dict[str, Any] = {"option": chosen.reads, "saves": other.placed.option}
+    found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
+    return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
+
+
+def _with(
+    reads: str, fit: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, frequent: bool, job: Job
+) -> Together:
+    """The plan with the reads on one option."""
+    both = shared() if reads == FSX else None
+    saves = savings(fit, both, job)
+    placed = checkpoints(rule, fit, saves, frequent, reads=reads, job=job)
+    answer = both if both is not None and placed.option == FSX else fit[reads]
+    return Together(reads, answer, saves, placed, plan_cost(answer, saves[placed.option], job))
+
+
+def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
+    """Whether a file system for both cannot change the choice, without judging it: it costs no less than the reads'."""
+    reads = fit[FSX]
+    if reads.verdict == "ruled-out" or against(reads) or loading.ends_later(reads, alone.answer, job):
+        return True
+    least, whole = reads.cost.beyond_base, alone.beyond_base
+    if least is None or whole is None or job.demand.checkpoint_bytes is None:
+        return True
+    return cheaper_beyond_doubt(whole, least, least_saving(job) + _systems(alone, job)) if ruled else whole <= least
+
+
+def _better(one: Together, other: Together, job: Job) -> bool:
+    mine, theirs = one.beyond_base, other.beyond_base
+    if mine is None or theirs is None:
+        return False
+    return cheaper_beyond_doubt(mine, theirs, least_saving(job) + _systems(one, job) - _systems(other, job))
+
+
+def _systems(plan: Together, job: Job) -> float:
+    """What the systems of a plan beside S3 have to be worth."""
+    return sum(setting_up(option, "", job) for option in {plan.reads, plan.placed.option})
