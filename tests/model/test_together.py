@@ -1,0 +1,142 @@
+"""Reads and checkpoints of one plan are chosen, billed and compared together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import recommend
+from gpufeed.model.flip import why
+from gpufeed.model.recommendation import CostLine, Recommendation
+from gpufeed.model.workload import Workload
+
+FSX, S3, EXPRESS = "fsx-for-lustre", "s3-standard", "s3-express-one-zone"
+#: 16 GPUs read 6.7 GB/s in files of 1.6 MB, and stop for 1.66 TB every ten minutes of 100 hours.
+BOTH = {
+    "task": "pretraining",
+    "instances": 2,
+    "instance_type": "g5.48xlarge",
+    "region": "us-east-1",
+    "sample_bytes": 1_634_829.0,
+    "samples_per_second_per_accelerator": 258.0,
+    "dataset_bytes": 7e12,
+    "objects": 4_281_793,
+    "checkpoint_bytes": 1.66e12,
+    "checkpoint_interval": 600.0,
+    "checkpoints": "rare",
+    "run_hours": 100,
+}
+#: 32 p5.48xlarge each save 980 GB every 30 minutes for 730 hours: 1,460 times.
+LLM = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "gpu_hour_price": 55.04,
+    "dataset_bytes": 20e12,
+    "objects": 200_000,
+    "checkpoint_bytes": 980e9,
+    "checkpoint_interval": 1800,
+    "region": "us-east-1",
+    "run_hours": 730,
+}
+
+
+def plan(traits: dict[str, Any], **other: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(traits | other, load()), load())
+
+
+def reads_and_saves(found: Recommendation, option: str) -> float:
+    reads, saves = found.option(option).cost_of_reads, found.saving(option).total
+    assert reads is not None and saves is not None
+    return reads.value + saves.value
+
+
+def test_one_file_system_for_both_is_chosen_where_it_costs_less_as_a_whole() -> None:
+    found = plan(BOTH)
+    assert (found.recommended, found.placements["checkpoints"].option) == (FSX, FSX)
+    mine, theirs = found.option(FSX).cost_of_reads, found.option(EXPRESS).cost_of_reads
+    # By the reads alone a directory bucket would have been taken, and with it the checkpoints.
+    assert mine is not None and theirs is not None and theirs.value < mine.value
+    assert reads_and_saves(found, FSX) < reads_and_saves(found, EXPRESS)
+    assert found.cost.beyond_base is not None
+    assert found.cost.beyond_base.value == pytest.approx(reads_and_saves(found, FSX))
+    said = next(reason for reason in found.placements["training_reads"].reasons if reason.id == "cheaper-together")
+    assert (said.parameters["option"], said.parameters["saves"]) == (EXPRESS, EXPRESS)
+    assert said.parameters["both"] == found.cost.beyond_base
+    assert said.parameters["cost"].value == pytest.approx(reads_and_saves(found, EXPRESS))
+    assert "cheaper-apart" in {reason.id for reason in found.option(EXPRESS).reasons}
+
+
+def test_without_the_checkpoints_the_reads_go_where_they_cost_less() -> None:
+    rarely = plan(BOTH, checkpoint_interval=100_000.0)
+    assert rarely.recommended == EXPRESS
+    because = why("training_reads", rarely, plan(BOTH), load())
+    assert (because.id, because.parameters["option"]) == ("flip-together", EXPRESS)
+    assert why("training_reads", plan(BOTH), rarely, load()).id == "flip-apart"
+
+
+def test_options_are_compared_by_what_each_costs_for_the_reads() -> None:
+    """The file system of the plan has room and rates for the checkpoints, which its rivals' reads do not pay for."""
+    found = plan(BOTH)
+    shared, alone = found.option(FSX).cost.beyond_base, found.option(FSX).cost_of_reads
+    assert shared is not None and alone is not None and alone.value < shared.value
+    dearer = next(r for r in found.option(S3).reasons if r.id == "dearer")
+    on_s3 = found.option(S3).cost_of_reads
+    assert on_s3 is not None and dearer.parameters["amount"] == pytest.approx(on_s3.value - alone.value)
+
+
+def test_a_rule_about_checkpoints_is_said_of_s3_and_does_not_bar_it_from_the_reads() -> None:
+    found = plan(LLM, instances=8, checkpoints="frequent", checkpoint_interval=600)
+    assert (found.rule.option, found.recommended) == (FSX, S3)
+    assert "not-for-frequent-checkpoints" in {reason.id for reason in found.option(S3).reasons}
+    # What they save is not kept there.
+    assert found.placements["checkpoints"].option != S3
+
+
+def test_what_was_ordered_for_the_checkpoints_alone_is_what_is_told() -> None:
+    """Of a file system that only the reads would have had, nothing is said to whoever orders another."""
+    found = plan(LLM, checkpoint_mode="async", checkpoint_interval=30, checkpoint_bytes=10e9, instances=64)
+    assert (found.recommended, found.placements["checkpoints"].option) == (S3, FSX)
+    own = found.saving(FSX).own
+    assert own is not None
+    told = {caveat.id for caveat in found.warnings if caveat.id.startswith("fsx-unpriced")}
+    assert told == {note.id for note in own.notes if note.id.startswith("fsx-unpriced")}
+
+
+# ---- the way of saves ------------------------------------------------------------------------------------------------
+
+
+def line(found: Recommendation, option: str, line_id: str) -> CostLine | None:
+    return next((line for line in found.saving(option).lines if line.id == line_id), None)
+
+
+def test_saves_through_a_nat_gateway_pay_for_every_byte() -> None:
+    found = plan(LLM, network_path="nat")
+    # 1,460 × 980 GB are 1,332,537 GiB at USD 0.045.
+    for option in (S3, EXPRESS):
+        through = line(found, option, "checkpoint-transfer")
+        assert through is not None and through.amount is not None
+        assert through.amount.value == pytest.approx(1460 * 980e9 / 2**30 * 0.045)
+    # File systems lie in the VPC, and export on ways of their own.
+    assert line(found, FSX, "checkpoint-transfer") is None and line(found, "s3-files", "checkpoint-transfer") is None
+    assert line(plan(LLM, network_path="gateway-endpoint"), S3, "checkpoint-transfer") is None
+
+
+def test_each_part_of_a_save_asks_for_a_key_where_buckets_have_none() -> None:
+    # 256 ranks save 3.83 GB each: 457 parts of 8 MiB, and two requests around them.  1,460 saves are 171.6 million
+    # requests; a bucket key spares 99 of 100.  USD 0.03 for 10,000.
+    calls = 1460 * 256 * (457 + 2)
+    for encryption, share in (("sse-kms", 1.0), ("sse-kms-bucket-key", 0.01)):
+        keys = line(plan(LLM, encryption=encryption), S3, "checkpoint-kms")
+        assert keys is not None and keys.amount is not None
+        assert keys.amount.value == pytest.approx(calls * share * 0.03 / 10_000)
+    assert line(plan(LLM, encryption="sse-kms"), EXPRESS, "checkpoint-kms") is None
+
+
+def test_a_way_that_is_not_priced_leaves_the_plan_without_a_total() -> None:
+    found = plan(LLM, network_path="other-region")
+    assert found.saving(S3).total is None
+    through = line(found, S3, "checkpoint-transfer")
+    assert through is not None and through.amount is None
