@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
@@ -106,6 +107,7 @@ def carried(
     )
 
 
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def clients_carry(load: Load, facts: Facts, *, efa: bool) -> dict[str, dict[str, float]]:
     """bytes/s that one job's instances move at most, however large the file system, by what binds.
 

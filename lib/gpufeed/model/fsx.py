@@ -261,7 +261,8 @@ _Ranked = list[tuple[tuple[float, ...], Order]]
 def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ranked:
     granted = _granted_iops(facts)
     advised, may_have_efa = efa_advised(need, facts), _may_have_efa(need, region, facts)
-    at_best = _iops_for(need.carried(efa=may_have_efa).opens, facts)
+    wanted_by = tuple(_iops_for(need.carried(efa=efa).opens, facts) for efa in (False, True))
+    at_best = wanted_by[may_have_efa]
     found: _Ranked = []
     for name in names:
         section = facts.fsx[name]
@@ -271,7 +272,7 @@ def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ran
         settable = bool(section.get_value("metadata_configuration"))
         disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
         for efa in (False, True) if may_have_efa and section.get_value("efa") else (False,):
-            least, wanted = capacity_for(section, need, facts, efa=efa), _iops_for(need.carried(efa=efa).opens, facts)
+            least, wanted = capacity_for(section, need, facts, efa=efa), wanted_by[efa]
             pays = settable and a_gib is not None and an_iops is not None
             larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
             for capacity in (least, *larger):

@@ -60,8 +60,9 @@ def _shared(both: OptionAnswer, reads: Cost, bill: Bill) -> Saving:
     """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
     room, alone, more = None, _paid_for(reads), _paid_for(both.cost)
     if alone is not None and more is not None:
-        low, value, high = (max(0.0, with_it - without) for without, with_it in zip(alone[:3], more[:3], strict=True))
-        room = more._replace(low=low, value=value, high=high)
+        # What takes longest to load alone may load sooner with room for more: the bounds can turn round.
+        dearer = [max(0.0, with_it - without) for without, with_it in zip(alone[:3], more[:3], strict=True)]
+        room = more._replace(low=min(dearer), value=dearer[1], high=max(dearer))
     saving = _saving(FSX, both.supply, both.stall, (), bill)
     total = None if room is None or saving.total is None else (saving.total + room).named(bill.run.currency)
     return replace(saving, room=room, total=total)

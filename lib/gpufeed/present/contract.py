@@ -12,7 +12,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.alternatives import Alternative
 from gpufeed.model.course import Step
 from gpufeed.model.file_system import Comparison, Sized
-from gpufeed.model.fsx import Configuration, Need
+from gpufeed.model.fsx import Carried, Configuration, Need
 from gpufeed.model.recommendation import (
     AllJobs,
     Bursts,
@@ -159,6 +159,7 @@ def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
             "room": ranged(saving.room),
         },
         "cost": _cost(answer.cost),
+        "cost_of_reads": ranged(answer.cost_of_reads),
         "first_epoch": {
             "fed": ranged(answer.first_epoch.fed),
             "seconds": ranged(answer.first_epoch.seconds),
@@ -336,6 +337,18 @@ def _need(need: Need) -> dict[str, Any]:
         "opens_per_s": need.rates["opens"],
         "efa": need.efa,
         "random_reads": need.random_reads,
+        "clients_carry": _carried(need.carried(efa=False)),
+        "clients_carry_efa": _carried(need.carried(efa=True)) if need.efa else None,
+    }
+
+
+def _carried(carried: Carried) -> dict[str, Any]:
+    """What of the rates that are asked a file system is sized for; ``bounds`` says what is asked beyond it."""
+    return {
+        "read_bytes_per_s": carried.read,
+        "write_bytes_per_s": carried.write,
+        "opens_per_s": carried.opens,
+        "bounds": [bound._asdict() for bound in carried.bounds],
     }
 
 
