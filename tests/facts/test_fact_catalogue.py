@@ -232,4 +232,4 @@ def test_age_is_told_for_every_file(facts: Facts) -> None:
         "utilisation.toml",
         "workloads.toml",
     ]
-    assert (ages["prices.toml"].oldest, ages["prices.toml"].newest) == ("2025-04", "2026-10")
+    assert (ages["prices.toml"].oldest, ages["prices.toml"].newest) == ("2025-04", "2026-10-01")

@@ -134,7 +134,12 @@ def test_each_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch, language: s
         (("s3-standard", "get", "eu-west-2", None, 0), 0.00042),
         (("s3-standard", "storage", "sa-east-1", None, 51_199), 0.0405),
         (("s3-standard", "storage", "sa-east-1", None, 51_200), None),  # the record has the first 50 TB alone
-        (("s3-standard", "get", "sa-east-1", None, 0), None),
+        (("s3-standard", "get", "sa-east-1", None, 0), 0.00056),  # 0.0056 per 10,000
+        (("s3-standard", "list", "ap-southeast-2", None, 0), 0.0055),
+        (("s3-standard", "get", "us-west-1", None, 0), None),
+        (("s3-standard", "storage", "us-west-2", None, 512_000), 0.021),
+        (("s3-standard", "storage", "us-east-2", None, 51_200), 0.022),
+        (("s3-standard", "storage", "us-east-2", None, 512_000), None),  # the record ends at 500 TB
         (("s3-standard", "storage", "eu-south-1", None, 0), None),
         (("fsx-for-lustre", "storage", "us-west-1", "SCRATCH_2", 0), 0.154),
         (("fsx-for-lustre", "storage", "eu-central-1", "PERSISTENT_2-SSD-250", 0), 0.269),
@@ -143,7 +148,10 @@ def test_each_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch, language: s
         (("fsx-for-lustre", "metadata-iops", "ap-northeast-2", "PERSISTENT_2-SSD-1000", 0), 0.062),
         (("fsx-for-lustre", "storage", "eu-central-1", "PERSISTENT_2-SSD-500", 0), None),
         (("network", "nat", "eu-west-2", None, 0), 0.05),
+        (("network", "nat", "ap-northeast-1", None, 0), 0.062),
+        (("network", "nat", "eu-central-1", None, 0), None),
         (("encryption", "kms", "eu-west-2", None, 0), 0.003),
+        (("encryption", "kms", "ap-southeast-1", None, 0), 0.003),
     ],
 )
 def test_a_price_holds_for_the_region_it_was_read_for_and_no_other(
@@ -151,6 +159,51 @@ def test_a_price_holds_for_the_region_it_was_read_for_and_no_other(
 ) -> None:
     found = load().price(*asked)
     assert (None if found is None else found.value) == price
+
+
+@pytest.mark.parametrize(
+    ("instance", "region", "price", "unit", "source"),
+    [
+        ("g5.12xlarge", "us-west-2", 5.672, "USD/hour", "ec2-price-list-regions"),
+        (
+            "g6.xlarge",
+            "ap-northeast-1",
+            1.1672,
+            "USD/hour",
+            "ec2-price-list-regions",
+        ),  # so also in a list of 2026-09-21
+        ("p5.48xlarge", "ap-south-1", 66.048, "USD/hour", "ec2-price-list-regions"),
+        ("p5.48xlarge", "us-gov-west-1", 66.048, "USD/hour", "ec2-price-list-govcloud"),
+        ("g5.12xlarge", "cn-north-1", 53.64092, "CNY/hour", "ec2-price-list-china"),
+        ("p5.48xlarge", "us-east-1", 55.04, "USD/hour", "ec2-price-list"),
+    ],
+)
+def test_an_instance_has_the_price_of_the_region_and_its_currency(
+    instance: str, region: str, price: float, unit: str, source: str
+) -> None:
+    found = load().instance_price(instance, region)
+    assert found is not None
+    assert (found.value, found.unit, found.sources) == (price, unit, frozenset({source}))
+
+
+def test_the_unit_of_every_instance_price_is_the_currency_of_its_region() -> None:
+    facts = load()
+    for name, instance in facts.instances.items():
+        for region, part in instance.parts.items():
+            currency = facts.regions[region].get_value("currency")
+            assert part["on_demand_price"].unit == f"{currency}/hour", (name, region)
+
+
+@pytest.mark.parametrize(
+    ("instance", "region", "offered"),
+    [
+        ("p5.48xlarge", "us-west-2", True),
+        ("p5e.48xlarge", "us-west-2", True),  # in the copy of the Price List, without a price
+        ("p5.48xlarge", "ap-southeast-4", False),  # no row says so, and none says that it is not
+    ],
+)
+def test_a_type_is_offered_where_a_source_lists_it(instance: str, region: str, *, offered: bool) -> None:
+    assert load().offers(region, instance) is offered
 
 
 def test_bands_of_storage_leave_no_amount_out() -> None:

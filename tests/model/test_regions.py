@@ -107,6 +107,22 @@ def test_an_instance_type_of_which_no_source_says_that_it_is_offered_is_named_on
     assert "instance-not-confirmed" not in said(plan("us-east-1"))
 
 
+def test_an_instance_type_that_is_offered_at_an_unknown_price_is_said_to_be_unpriced_and_no_more() -> None:
+    warnings = said(plan("us-west-2", instance_type="p5e.48xlarge"))
+    assert warnings["gpu-not-priced"] == {"region": "us-west-2"}
+    assert "instance-not-confirmed" not in warnings
+
+
+@pytest.mark.parametrize(
+    ("region", "each"), [("us-west-2", 55.04), ("us-east-2", 55.04), ("ap-northeast-1", 68.8), ("ap-south-1", 66.048)]
+)
+def test_where_the_instance_has_a_price_the_waiting_gpus_have_one(region: str, each: float) -> None:
+    found = plan(region)
+    # 8 instances, an hour.
+    assert found.gpu_hour_price is not None and found.gpu_hour_price.value == pytest.approx(8 * each)
+    assert {"gpu-not-priced", "instance-not-confirmed"}.isdisjoint(said(found))
+
+
 # ---- FSx for Lustre --------------------------------------------------------------------------------------------------
 
 

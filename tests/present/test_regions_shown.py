@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
+from gpufeed.present import prices
 from gpufeed.present.infrastructure.need import needed
 from gpufeed.present.panels.form import Form
 
@@ -50,3 +53,16 @@ def test_zones_of_directory_buckets_are_those_of_the_region(region: str, zones: 
     job = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "region": region}
     plan = recommend(Workload.from_mapping(job, load()), load())
     assert needed(plan, load(), "0.1.0").zones == zones
+
+
+@pytest.mark.parametrize(
+    ("region", "first", "count"),
+    [
+        # Of Beijing the snapshot has three instance types alone: 2024-11-06 to 2026-11-30 are 25 + 31 + 365 + 333 days.
+        ("cn-north-1", "g5.xlarge: CNY 9.51389 per hour (as of 2024-11-06, 754 days old)", 3),
+        ("cn-northwest-1", "No price is known for cn-northwest-1: read today's with --refresh.", 1),
+    ],
+)
+def test_a_region_with_prices_of_instances_alone_is_not_said_to_have_none(region: str, first: str, count: int) -> None:
+    told = list(prices.lines(region, load(), date(2026, 11, 30)))
+    assert (told[0], len(told)) == (first, count)

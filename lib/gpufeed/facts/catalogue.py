@@ -204,6 +204,10 @@ class Facts:
         regional = self.instances[instance_type].parts
         return regional[region].quantity("on_demand_price") if region in regional else None
 
+    def offers(self, region: str, instance_type: str) -> bool:
+        """Whether a source lists the type in the Region, with a price or without; False says nothing either way."""
+        return region in self.instances[instance_type].parts or bool(self.price_bands(INSTANCES, instance_type, region))
+
     def with_each(self, change: Callable[[Fact], Fact], change_price: Callable[[Price], Price]) -> Facts:
         """The same facts with every fact and every price row changed."""
         entries: dict[str, Any] = {

@@ -90,8 +90,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
     if run.gpu_hour_price is None:
         warnings.append(Caveat("gpu-not-priced", {"region": region}))
-        if workload.instance_type is not None and workload.region is not None:
-            warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": workload.instance_type}))
+        instance = None if workload.region is None else workload.instance_type
+        if instance is not None and not facts.offers(region, instance):
+            warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": instance}))
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))

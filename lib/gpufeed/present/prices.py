@@ -17,14 +17,14 @@ from gpufeed.present import contract, words
 def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
     """Every price of a Region with its date and age; what has no price is named."""
     rows = in_region(region, facts)
-    if not rows:
+    instances = [name for name in facts.instances if not facts.price_bands(INSTANCES, name, region)]
+    listed = {name: each for name in instances if (each := facts.instance_price(name, region)) is not None}
+    if not rows and not listed:
         yield text("prices.none-in-region", region=region)
     for row in rows:
         yield _line(row, today)
-    for instance in facts.instances:
-        each = facts.instance_price(instance, region)
-        if each is not None and not facts.price_bands(INSTANCES, instance, region):
-            yield _instance(instance, each, region, facts, today)
+    for instance, each in listed.items():
+        yield _instance(instance, each, region, facts, today)
     if facts.refreshed:
         yield text("prices.own-first")
 
