@@ -8,7 +8,7 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
-from gpufeed.model.clients import gigabits_per_process, mount_threads, write_part_bytes
+from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
 
@@ -31,15 +31,23 @@ def test_a_mount_serves_all_reads_in_flight_on_its_instance(workers: int, each: 
 
 
 @pytest.mark.parametrize(
-    ("checkpoint_bytes", "part"),
+    ("checkpoint_bytes", "part", "largest"),
     [
-        (80_000 * 2**20, None),  # exactly 10,000 parts of the default 8 MiB
-        (80_001 * 2**20, 9 * 2**20),  # 8.0001 MiB a part, in whole MiB
-        (10e12, 954 * 2**20),  # 1e9 bytes a part = 953.67 MiB
+        (80_000 * 2**20, None, 80_000 * 2**20),  # exactly 10,000 parts of the default 8 MiB
+        (80_001 * 2**20, 9 * 2**20, 90_000 * 2**20),  # 8.0001 MiB a part, in whole MiB
+        (10e12, 954 * 2**20, 9_540_000 * 2**20),  # 1e9 bytes a part = 953.67 MiB
     ],
 )
-def test_a_checkpoint_fits_into_the_parts_of_one_upload(checkpoint_bytes: float, part: int | None) -> None:
-    assert write_part_bytes(plan(checkpoint_bytes=checkpoint_bytes), load()) == part
+def test_the_file_of_a_save_fits_into_the_parts_of_one_upload(
+    checkpoint_bytes: float, part: int | None, largest: float
+) -> None:
+    found = plan(checkpoint_bytes=checkpoint_bytes, checkpoint_writers=1)
+    assert part_of_saves(found, load()) == part
+    assert largest_written_file(found, load()) == largest
+
+
+def test_a_save_in_many_files_goes_up_in_the_default_parts() -> None:
+    assert part_of_saves(plan(checkpoint_bytes=980e9), load()) is None  # 30.6 GB in each of 32 files
 
 
 def test_a_process_aims_at_its_share_of_the_network() -> None:

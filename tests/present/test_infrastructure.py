@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -478,9 +479,56 @@ def test_a_mount_has_threads_for_the_reads_in_flight_and_the_flags_of_the_job() 
     writing = files(
         placed(job, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"), FACTS, "snippets", version="0.1.0"
     )["mountpoint.sh"]
-    # 70e9 parameters x 14 bytes = 980 GB in 10,000 parts: 98,000,000 bytes each, in whole MiB 94.
-    assert "--allow-delete --allow-overwrite --incremental-upload" in writing
-    assert f"--write-part-size {94 * 2**20}\n" in writing
+    # 70e9 parameters x 14 bytes = 980 GB in 64 files: 15.3 GB each, in parts of 8 MiB as the cost has it.
+    assert "--allow-delete --allow-overwrite --incremental-upload\n" in writing
+    assert "may have up to 78 GiB, 10,000 parts" in writing
+    # One file: 98,000,000 bytes in each of 10,000 parts, in whole MiB 94.
+    alone = replace(job, demand=replace(job.demand, checkpoint_writers=1))
+    written = files(placed(alone, "mountpoint-s3", "mountpoint-s3", "s3-standard"), FACTS, "snippets", version="0.1.0")
+    assert f"--allow-delete --write-part-size {94 * 2**20}\n" in written["mountpoint.sh"]
+    assert "may have up to 918 GiB, 10,000 parts" in written["mountpoint.sh"]
+
+
+@pytest.mark.parametrize(
+    ("option", "backed_by", "writer"),
+    [
+        ("s3-standard", None, "s3-connector-checkpoint.py"),
+        ("s3-express-one-zone", None, "s3-connector-checkpoint.py"),
+        ("mountpoint-s3", "s3-standard", "s3-connector-checkpoint.py"),  # cannot rename
+        ("mountpoint-s3", "s3-express-one-zone", "dcp-checkpoint.py"),  # renames files
+        ("fsx-for-lustre", None, "dcp-checkpoint.py"),
+        ("s3-files", "s3-standard", "dcp-checkpoint.py"),
+    ],
+)
+def test_checkpoints_are_written_in_a_way_that_their_place_can_do(
+    option: str, backed_by: str | None, writer: str
+) -> None:
+    written = files(placed(BASE, "s3-standard", option, backed_by), FACTS, "snippets", version="0.1.0")
+    assert [name for name in written if name.endswith("checkpoint.py")] == [writer]
+
+
+def test_a_mount_on_a_general_purpose_bucket_is_not_told_to_append_or_rename() -> None:
+    job = plan(file_operations=["rename", "append"], interface="file-paths")
+    written = files(placed(job, "mountpoint-s3", "mountpoint-s3", "s3-standard"), FACTS, "snippets", version="0.1.0")
+    assert "incremental-upload" not in written["mountpoint.sh"] + written["mountpoint-eks.yaml"]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_data_set_is_loaded_where_it_is_read_from_a_file_system(name: str) -> None:
+    written = files(PLANS[name], FACTS, "snippets", version="0.1.0")
+    loads = [file for file, text in written.items() if "hsm_restore" in text]
+    assert loads == (["fsx-load.sh"] if PLANS[name].recommended == "fsx-for-lustre" else [])
+
+
+@pytest.mark.parametrize("size", [1e9, 980e9, 175e12])
+def test_the_part_that_a_checkpoint_writer_is_told_to_set_is_the_one_that_is_billed(size: float) -> None:
+    found = placed(plan(checkpoint_bytes=size, checkpoint_writers=2, run_hours=100), "s3-standard", "s3-standard")
+    writer = files(found, FACTS, "snippets", version="0.1.0")["s3-connector-checkpoint.py"]
+    [part] = re.findall(r"part_size=(\d+)", writer)
+    puts = next(line.quantity for line in found.saving("s3-standard").lines if line.id == "checkpoint-puts")
+    assert puts is not None
+    saves = 100 * 3600 / 1800
+    assert puts.value * 1000 == pytest.approx(saves * 2 * (math.ceil(size / 2 / int(part)) + 2))
 
 
 def test_a_training_process_aims_at_its_part_of_the_network() -> None:

@@ -1,10 +1,12 @@
 # PyTorch 2.3 and newer, distributed checkpoint straight to S3: pip install 's3torchconnector[dcp]'.
-# Sources: s3-connector-pytorch, pytorch-dcp-guide.  Replace BUCKET and PREFIX/; every rank runs this.
+# Sources: s3-connector-pytorch, pytorch-dcp-guide, pytorch-dcp-writer.  Replace BUCKET and PREFIX/; every rank runs this.
+# Not through a mount by Mountpoint: PyTorch's writer for files renames one of them, which a general purpose bucket cannot.
+# part_size is what the cost of the PUT requests is counted with.
 import torch.distributed.checkpoint as dcp
 from s3torchconnector import S3ClientConfig
 from s3torchconnector.dcp import HexPrefixStrategy, S3StorageReader, S3StorageWriter
 
-config = S3ClientConfig(@target@part_size=@part@)
+config = S3ClientConfig(@target@part_size=@save_part@)
 
 
 def save(state_dict, step):

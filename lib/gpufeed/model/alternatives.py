@@ -20,10 +20,8 @@ from gpufeed.model.job import Job, job_of
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
-from gpufeed.model.retention import OPEN_AND_CLOSE, files_and_parts
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
-
-MIB = 2**20
+from gpufeed.model.upload import MIB, upload_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +95,16 @@ def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     size, option = demand.checkpoint_bytes, plan.placements["checkpoints"].option
     if puts is None or size is None or option not in (S3, EXPRESS, MOUNTPOINT):
         return
-    each, parts = files_and_parts(size.value, demand.checkpoint_writers, facts)
+    now = upload_of(size.value, demand.checkpoint_writers, facts)
     at_once = facts.model.known("checkpoint_parts_in_flight").value
-    part = math.floor(min(facts.model.known("large_part_bytes").value, each / at_once) / MIB) * MIB
-    if part <= facts.model.known("part_bytes").value:
+    part = math.floor(min(facts.model.known("large_part_bytes").value, now.file_bytes / at_once) / MIB) * MIB
+    if part <= now.part_bytes:
         return
-    fewer = (math.ceil(each / part) + OPEN_AND_CLOSE) / (parts + OPEN_AND_CLOSE)
-    saves = puts.value * (1.0 - fewer)
+    saves = puts.value * (1.0 - replace(now, part_bytes=part).requests / now.requests)
     if _worth_naming(saves, plan, job):
         found = {
             "part": Quantity.exact(part / MIB, "MiB"),
-            "part_now": Quantity.exact(facts.model.known("part_bytes").value / MIB, "MiB"),
+            "part_now": Quantity.exact(now.part_bytes / MIB, "MiB"),
             "part_bytes": Quantity.exact(part, "count"),
             "puts": puts,
             "saves": Quantity.exact(saves, plan.currency),

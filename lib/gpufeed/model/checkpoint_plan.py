@@ -14,10 +14,11 @@ from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
 from gpufeed.model.goodput import Goodput, Losses
-from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
+from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.release import Timeline, timeline
-from gpufeed.model.retention import Retention, files_and_parts, retention
+from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
+from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import FILE_OPERATIONS
 
 #: What bears on checkpoints of the things said about an option.
@@ -143,7 +144,7 @@ def checkpoint_plan(plan: Recommendation, facts: Facts) -> CheckpointPlan:
     demand = plan.demand
     each = None
     if demand.checkpoint_bytes is not None:
-        each, _ = files_and_parts(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
+        each = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts).file_bytes
     answers = (replace(plan.option(name), supply=plan.saving(name).supply) for name in SYSTEMS)
     options = tuple(_checkpoints(answer, plan, each, facts) for answer in answers)
     placed = next(option for option in options if option.option == plan.placements["checkpoints"].option)
@@ -301,6 +302,12 @@ def abilities(facts: Facts) -> tuple[Ability, ...]:
             plain, flagged = frozenset(part.get_value("operations")), frozenset(part.get_value("operations_with_flags"))
             found.append(Ability(name, backing, plain | flagged, flagged - plain, files))
     return tuple(found)
+
+
+def ability_of(placed: Placement, facts: Facts) -> Ability:
+    """What can be done where this kind of data lies."""
+    backing = placed.backed_by if placed.option == MOUNTPOINT else None
+    return next(one for one in abilities(facts) if (one.option, one.backing) == (placed.option, backing))
 
 
 def lacking(ability: Ability, needed: frozenset[str]) -> tuple[str, ...]:

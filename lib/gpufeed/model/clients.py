@@ -7,8 +7,8 @@ import math
 from gpufeed.facts import Facts
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.rules import MOUNTPOINT, S3
+from gpufeed.model.upload import default_part_bytes, upload_of
 
-MIB = 2**20
 BITS = 8
 GIGA = 10**9
 
@@ -22,16 +22,24 @@ def mount_threads(plan: Recommendation, facts: Facts) -> int:
     return max(int(facts.options[MOUNTPOINT].known("maximum_threads").value), of_one)
 
 
-def write_part_bytes(plan: Recommendation, facts: Facts) -> int | None:
-    """Part size [bytes, whole MiB] that lets a checkpoint be written as one object; None where the default does.
+def largest_written_file(plan: Recommendation, facts: Facts) -> float:
+    """The largest file that a mount can write with the parts of this plan's checkpoints [bytes].
 
-    Assumption: the whole checkpoint in one file, the worst case; sharded checkpoints are smaller.
-    Equation: bytes / parts of an upload.  References: mountpoint-configuration, s3-multipart.
+    Equation: part × parts of an upload.  References: mountpoint-configuration, s3-multipart.
     """
+    part = part_of_saves(plan, facts)
+    if part is None:
+        return facts.options[MOUNTPOINT].known("maximum_written_object").value
+    return part * facts.options[S3].known("multipart_maximum_parts").value
+
+
+def part_of_saves(plan: Recommendation, facts: Facts) -> int | None:
+    """Part size [bytes] that checkpoints are uploaded and billed in; None where it is the clients' own default."""
     size = plan.demand.checkpoint_bytes
-    if size is None or size.value <= facts.options[MOUNTPOINT].known("maximum_written_object").value:
+    if size is None:
         return None
-    return math.ceil(size.value / facts.options[S3].known("multipart_maximum_parts").value / MIB) * MIB
+    part = upload_of(size.value, plan.demand.checkpoint_writers, facts).part_bytes
+    return None if part == default_part_bytes(facts) else part
 
 
 def gigabits_per_process(plan: Recommendation, facts: Facts) -> int | None:

@@ -15,6 +15,7 @@ from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
 from gpufeed.model.traffic import evaluations_in, traffic_of
+from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import Workload
 
 DEFAULT_REGION = "us-east-1"
@@ -113,8 +114,8 @@ def _parts_at_once(asked: Demand, facts: Facts) -> float:
     most = facts.model.known("checkpoint_parts_in_flight").value
     if asked.checkpoint_bytes is None:
         return most
-    each = asked.checkpoint_bytes.value / asked.checkpoint_writers
-    return min(most, max(1.0, each / facts.model.known("part_bytes").value))
+    upload = upload_of(asked.checkpoint_bytes.value, asked.checkpoint_writers, facts)
+    return min(most, max(1.0, upload.file_bytes / upload.part_bytes))
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,10 @@ from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import Workload
 
 _SECONDS_PER_HOUR = 3600.0
-OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +63,16 @@ def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
     return facts.model.known("checkpoints_kept")
 
 
-def files_and_parts(size: float, writers: int, facts: Facts) -> tuple[float, float]:
-    """(bytes per file, parts per file) of a save with one file per rank that saves.
-
-    Parts are as clients make them, larger ones where a file would have more parts than S3 allows.
-    """
-    each = size / writers
-    most = facts.options[S3].known("multipart_maximum_parts").value
-    return each, min(math.ceil(each / facts.model.known("part_bytes").value), most)
-
-
 def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Saves | None:
     """The saves of so many hours; None where the size of a checkpoint is not known."""
     if demand.checkpoint_bytes is None:
         return None
     size = demand.checkpoint_bytes.value
-    _, parts = files_and_parts(size, demand.checkpoint_writers, facts)
     return Saves(
         size=size,
         kept=kept_checkpoints(workload, facts),
         count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
-        requests_each=demand.checkpoint_writers * (parts + OPEN_AND_CLOSE),
+        requests_each=demand.checkpoint_writers * upload_of(size, demand.checkpoint_writers, facts).requests,
     )
 
 

@@ -10,9 +10,12 @@ from collections.abc import Mapping
 
 from gpufeed.facts import Facts
 from gpufeed.facts.place import data_directory
-from gpufeed.model.clients import gigabits_per_process, mount_threads, write_part_bytes
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.checkpoint_plan import ability_of, lacking
+from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
+from gpufeed.model.recommendation import Placement, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+from gpufeed.model.upload import default_part_bytes
+from gpufeed.present import words
 from gpufeed.present.infrastructure.need import Needed
 
 _OBJECT_STORES = (S3, EXPRESS)
@@ -20,22 +23,35 @@ _OBJECT_STORES = (S3, EXPRESS)
 
 def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
     """One file for each client that the plan has; a comment at its top says what it costs and where it comes from."""
-    reads, checkpoints = plan.placements["training_reads"].option, plan.placements["checkpoints"].option
+    saved = plan.placements["checkpoints"]
+    reads, checkpoints = plan.placements["training_reads"].option, saved.option
     values = _values(plan, need, facts)
     names = ["s3-lifecycle.sh"]
     if MOUNTPOINT in (reads, checkpoints):
         names += ["mountpoint.sh", "mountpoint-eks.yaml"]
     if FSX in (reads, checkpoints):
         names += ["fsx.sh", "fsx-eks.yaml"]
+    if reads == FSX:
+        names.append("fsx-load.sh")
     if checkpoints == FSX:
         names.append("fsx-release.sh")
     if S3_FILES in (reads, checkpoints):
         names.append("s3-files.sh")
     if reads in _OBJECT_STORES:
         names.append("s3-connector-dataset.py")
-    names.append("s3-connector-checkpoint.py" if checkpoints in _OBJECT_STORES else "dcp-checkpoint.py")
+    names.append("dcp-checkpoint.py" if _writes_files(saved, facts) else "s3-connector-checkpoint.py")
     head = "".join(f"# {line}\n" for line in need.about)
     return {name: head + _filled(name, values) for name in names}
+
+
+def _writes_files(saved: Placement, facts: Facts) -> bool:
+    """Whether PyTorch's checkpoint writer for files can do there all that it does; if not, its writer to S3 is taken.
+
+    References: pytorch-dcp-writer.
+    """
+    ability = ability_of(saved, facts)
+    needed = frozenset(facts.model.parts["savers"].get_value("pytorch-dcp-files"))
+    return ability.serves_files and not lacking(ability, needed)
 
 
 def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
@@ -48,24 +64,27 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "capacity": "" if need.file_system is None else str(need.file_system.capacity_gib),
         "region": plan.region,
         "target": "" if gigabits is None else f"throughput_target_gbps={gigabits}, ",
-        "part": f"{facts.model.known('part_bytes').value:.0f}",
+        "part": str(default_part_bytes(facts)),
+        "save_part": str(part_of_saves(plan, facts) or default_part_bytes(facts)),
+        "largest": words.gibibytes(largest_written_file(plan, facts)),
         "threads": f"{facts.model.known('checkpoint_parts_in_flight').value:.0f}",
         "save": "async_save" if plan.placements["checkpoints"].mode == "async" else "save",
     }
 
 
 def _mount_flags(plan: Recommendation, facts: Facts) -> list[str]:
-    """Read only where nothing is written; else what the job's file operations need, and no more."""
+    """Read only where nothing is written; else what the job's file operations need and the bucket can do, no more."""
     flags = [f"max-threads {mount_threads(plan, facts)}"]
-    if plan.placements["checkpoints"].option != MOUNTPOINT:
+    saved = plan.placements["checkpoints"]
+    if saved.option != MOUNTPOINT:
         return [*flags, "read-only"]
-    operations = plan.workload.file_operations
+    operations = ability_of(saved, facts).operations.intersection(plan.workload.file_operations)
     flags.append("allow-delete")
     if "overwrite" in operations or "rename" in operations:
         flags.append("allow-overwrite")
     if "append" in operations:
         flags.append("incremental-upload")
-    part = write_part_bytes(plan, facts)
+    part = part_of_saves(plan, facts)
     return [*flags, f"write-part-size {part}"] if part is not None else flags
 
 

@@ -1,0 +1,48 @@
+"""How a checkpoint is uploaded to S3: one file for each rank that saves, in parts.
+
+What the bill counts and what the clients are told to set come both from here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpufeed.facts import Facts
+from gpufeed.model.rules import S3
+
+MIB = 2**20
+_OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One file of a save.  Bytes."""
+
+    file_bytes: float
+    part_bytes: int
+
+    @property
+    def parts(self) -> int:
+        return math.ceil(self.file_bytes / self.part_bytes)
+
+    @property
+    def requests(self) -> int:
+        """Its parts, and what opens and closes them."""
+        return self.parts + _OPEN_AND_CLOSE
+
+
+def upload_of(size: float, writers: int, facts: Facts) -> Upload:
+    """The file of one rank, of a save of ``size`` bytes by so many.
+
+    Parts are as AWS's clients make them, larger ones where a file would have more parts than S3 allows.
+    Equation: part = max(default, bytes of the file / parts of an upload), in whole MiB.
+    References: mountpoint-configuration, s3-multipart.
+    """
+    each = size / writers
+    needed = math.ceil(each / facts.options[S3].known("multipart_maximum_parts").value / MIB) * MIB
+    return Upload(each, max(default_part_bytes(facts), needed))
+
+
+def default_part_bytes(facts: Facts) -> int:
+    return int(facts.model.known("part_bytes").value)
