@@ -180,7 +180,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
 
 def _recommend(arguments: argparse.Namespace) -> int:
     from gpufeed.model.advise import recommend
-    from gpufeed.model.alternatives import alternatives
+    from gpufeed.model.alternatives import alternatives, unjudged
     from gpufeed.model.course import course
     from gpufeed.model.explain import explain
     from gpufeed.model.flip import flip_points
@@ -195,13 +195,14 @@ def _recommend(arguments: argparse.Namespace) -> int:
         flips, searched = flip_points(plan, facts, profile=profile, measurement=measurement)
         document = contract.recommendation(plan, facts, flips, searched)
         document["alternatives"] = contract.alternatives(others)
+        document["alternatives_unjudged"] = contract.reasons(unjudged(plan))
         document["timeline"] = contract.timeline(steps)
         if arguments.explain:
             figures = explain(plan, facts, profile=profile, measurement=measurement)
             document["steps"] = derivation.document(figures)
         _print_json(document)
     else:
-        _print_lines([*plain.recommendation(plan), *plain.alternatives(others), *plain.course(steps)])
+        _print_lines([*plain.recommendation(plan), *plain.alternatives(plan, others), *plain.course(steps)])
         if arguments.explain:
             flips, _ = flip_points(plan, facts, profile=profile, measurement=measurement)
             _print_lines([text("panel.flips"), *(words.flip_point(flip) for flip in flips)])

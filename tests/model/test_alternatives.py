@@ -9,10 +9,11 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
-from gpufeed.model.alternatives import Alternative, alternatives
+from gpufeed.model.alternatives import Alternative, alternatives, what_pays
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
+from gpufeed.present import words
 
 FACTS = load()
 #: 64 GiB in 8 files of 8 GiB, every 6 minutes for 100 h: 1,000 saves
@@ -106,6 +107,28 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
     assert told["cost"].value == pytest.approx(gets + waits * 8 * 55.04)
     assert told["fed"] == fed
     assert told["now"] == plan.option("fsx-for-lustre").cost.beyond_base
+
+
+def test_without_a_price_of_the_gpus_it_says_why_nothing_could_be_compared() -> None:
+    plan, found = asked(SAVES, region="eu-west-3")
+    assert plan.gpu_hour_price is None and found == {}
+    [reason] = what_pays(plan, ())
+    assert reason.id == "alternatives-without-gpu-price"
+    assert "gpu_hour_price (price of one instance for an hour, in USD; in China in CNY)" in words.reason(reason)
+    # With a price of the user's own, the prices of saving are what is missing.
+    priced, _ = asked(SAVES, region="eu-west-3", gpu_hour_price=40)
+    [reason] = what_pays(priced, ())
+    assert reason.id == "alternatives-not-priced" and set(reason.parameters["parts"]) == set(priced.cost.not_priced)
+
+
+def test_without_a_size_of_the_checkpoint_it_says_so() -> None:
+    plan, found = asked(UNET, model_parameters=None)
+    assert [reason.id for reason in what_pays(plan, found.values())][-1] == "alternatives-without-checkpoint"
+
+
+def test_where_everything_was_judged_and_nothing_pays_that_is_said() -> None:
+    plan, found = asked(SAVES, checkpoint_bytes=1e6, checkpoint_interval=600, checkpoint_mode="sync")
+    assert [reason.id for reason in what_pays(plan, found.values())] == ["alternatives-none"]
 
 
 def test_cents_are_no_reason_to_change_a_job() -> None:

@@ -126,7 +126,7 @@ def test_every_equation_gives_its_figure(name: str) -> None:
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_a_plan_on_numbers_that_remember_is_the_same_plan(name: str) -> None:
-    again = recommend(remembering_workload(workload(name)), remembering_facts(load()))
+    again = recommend(remembering_workload(workload(name), "USD"), remembering_facts(load()))
     assert again == plan(name)
 
 
@@ -191,7 +191,7 @@ def test_a_scanned_prefix_is_said_to_be_measured() -> None:
 
 
 def test_a_number_remembers_what_made_it_and_is_the_number() -> None:
-    kept = remembering_workload(replace(workload("images"), instances=3))
+    kept = remembering_workload(replace(workload("images"), instances=3), "USD")
     made = kept.instances * 2 + 0.5
     assert made == 6.5
     where_from = origin(made)
@@ -202,7 +202,7 @@ def test_a_number_remembers_what_made_it_and_is_the_number() -> None:
     assert [origin(operand) for operand in inner.operands][1] is None
     stated = origin(inner.operands[0])
     assert isinstance(stated, Known)
-    assert (stated.name, stated.quantity) == ("instances", Quantity.exact(3))
+    assert (stated.name, stated.quantity) == ("instances", Quantity.exact(3, "count"))
     assert origin(kept.instances * 1) is stated  # times one is the number itself
     assert kept.instances * 0.0 == 0
     assert origin(6.5) is None

@@ -75,16 +75,16 @@ def test_cost_ranks_what_is_not_priced_apart_and_names_it(recommendation: Recomm
 
 def moves(trait: str, now: float, at: float, role: str) -> FlipPoint:
     reason = Reason("flip-rule-ends", {"rules": ("small-cluster",)})
-    return FlipPoint(trait, now, at, role, "fsx-for-lustre", "s3-standard", reason)
+    return FlipPoint(trait, now, at, role, "fsx-for-lustre", "s3-standard", reason, "count")
 
 
 def sensitivities() -> list[Sensitivity]:
     """Prefixes that change nothing, instances that change at 4 and 17 of 8, and a target that was not stated."""
-    nothing = Sensitivity(Trait("prefixes", 1, 1, 100, stated=False), ())
+    nothing = Sensitivity(Trait("prefixes", 1, 1, 100, False, "count"), ())
     two = (moves("instances", 8, 4, "checkpoints"), moves("instances", 8, 17, "scratch"))
     more = moves("instances", 8, 17, "training_reads")
-    return [nothing, Sensitivity(Trait("instances", 8, 1, 1024, stated=True), (*two, more)),
-            Sensitivity(Trait("restore_target", None, 1, 86_400, stated=False), ())]  # fmt: skip
+    return [nothing, Sensitivity(Trait("instances", 8, 1, 1024, True, "count"), (*two, more)),
+            Sensitivity(Trait("restore_target", None, 1, 86_400, False, "seconds"), ())]  # fmt: skip
 
 
 def test_sensitivity_draws_the_nearest_first_how_far_the_plan_stays_and_what_comes_then() -> None:

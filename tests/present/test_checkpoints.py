@@ -102,7 +102,7 @@ def test_host_memory_first_says_whether_it_fits(memory: float | None, said: str)
 def test_host_memory_first_asks_for_the_memory_of_a_machine_it_does_not_know() -> None:
     other = {"instance_type": None, "accelerator": "H100", "accelerators_per_instance": 8}
     said = tables.memory_first(plan(**other).memory_first)
-    assert "Enter the host memory" in said[1]
+    assert "host_memory_bytes (bytes)" in said[1]
     assert "(unknown per node)" in said[-1]
 
 

@@ -28,7 +28,7 @@ def two_figures() -> dict[str, Figure]:
         "first_byte_latency + request_bytes / per_request_read",
         (
             Input("first_byte_latency", TIME, latency),
-            Input("request_bytes", Quantity.exact(100_000)),
+            Input("request_bytes", Quantity.exact(100_000, "bytes")),
             Input("per_request_read", RATE, rate),
         ),
     )

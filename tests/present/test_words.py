@@ -122,7 +122,7 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
 
 def test_a_flip_point_names_the_trait_the_change_the_new_place_and_why() -> None:
     rule = Reason("flip-rule-fires", {"rules": ("multi-node",)})
-    point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre", "s3-standard", rule)
+    point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre", "s3-standard", rule, "count")
     assert words.flip_point(point) == (
         "Training reads: Amazon S3 Standard → FSx for Lustre when Instances goes from 16 to 17. "
         "The published rule changes: multi-node holds from there."
@@ -131,16 +131,22 @@ def test_a_flip_point_names_the_trait_the_change_the_new_place_and_why() -> None
 
 def test_a_flip_point_says_where_the_value_now_is_a_default_or_not_stated() -> None:
     late = Reason("flip-restore", {"option": "s3-standard", "seconds": Quantity.exact(90, "seconds"), "interval": 60})
-    no_target = FlipPoint("restore_target", None, 60, "checkpoints", "fsx-for-lustre", "s3-standard", late, False)
+    no_target = FlipPoint(
+        "restore_target", None, 60, "checkpoints", "fsx-for-lustre", "s3-standard", late, "seconds", False
+    )
     assert words.flip_point(no_target) == (
         "Checkpoints: Amazon S3 Standard → FSx for Lustre when Restore target goes from not stated to 1 min. "
         "A restore from Amazon S3 Standard would take 1 min 30 s, longer than the target of 1 min."
     )
-    at_now = FlipPoint("epochs", 90.0, 90.0, "checkpoints", "s3-files", "fsx-for-lustre", late, False)
+    at_now = FlipPoint("epochs", 90.0, 90.0, "checkpoints", "s3-files", "fsx-for-lustre", late, "count", False)
     assert words.flip_point(at_now).startswith(
         "Checkpoints: FSx for Lustre → S3 Files as soon as Epochs is stated, even as the 90 taken now."
     )
-    by_default = FlipPoint("dataset_bytes", 1e12, 2e12, "scratch", "fsx-for-lustre", "instance-nvme", late, False)
+    dear = FlipPoint("gpu_hour_price", 41.5, 36.9, "scratch", "fsx-for-lustre", "instance-nvme", late, "CNY/hour")
+    assert "when Price of an instance goes from CNY 41.5 per hour to CNY 36.9 per hour." in words.flip_point(dear)
+    by_default = FlipPoint(
+        "dataset_bytes", 1e12, 2e12, "scratch", "fsx-for-lustre", "instance-nvme", late, "bytes", False
+    )
     assert "when Data set size goes from 1 TB (by default) to 2 TB." in words.flip_point(by_default)
 
 

@@ -7,7 +7,7 @@ a few evaluations' time, and is done when somebody looks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
@@ -51,6 +51,23 @@ def alternatives(
         *_copied_once(plan, job),
     ]
     return tuple(sorted(found, key=lambda one: -(one.saves or 0.0)))
+
+
+def what_pays(plan: Recommendation, found: Iterable[Alternative]) -> tuple[Reason, ...]:
+    """All there is to say: the alternatives, why others could not be judged, or that none was found."""
+    reasons = (*(one.reason for one in found), *unjudged(plan))
+    return reasons or (Reason("alternatives-none"),)
+
+
+def unjudged(plan: Recommendation) -> tuple[Reason, ...]:
+    """Why what other ways to save are worth is not known; nothing where all of them were judged."""
+    if plan.demand.checkpoint_bytes is None:
+        return (Reason("alternatives-without-checkpoint", {"field": ("checkpoint_bytes", "model_parameters")}),)
+    if plan.gpu_hour_price is None:
+        return (Reason("alternatives-without-gpu-price", {"field": ("gpu_hour_price",)}),)
+    if plan.cost.total is None:
+        return (Reason("alternatives-not-priced", {"parts": plan.cost.not_priced}),)
+    return ()
 
 
 def _worth_naming(saves: float, plan: Recommendation, job: Job) -> bool:

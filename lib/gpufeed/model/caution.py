@@ -11,6 +11,33 @@ from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import EXPRESS, S3
 
+#: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
+ANSWERED_BY: dict[str, tuple[str, ...]] = {
+    "default-prefixes": ("prefixes",),
+    "host-memory-unknown": ("host_memory_bytes",),
+    "run-hours-of-epochs": ("run_hours",),
+    "default-preset": ("preset",),
+    "default-region": ("region",),
+    "default-workers": ("workers_per_accelerator", "requests_in_flight_per_worker"),
+    "default-model-size": ("model_parameters",),
+    "default-dataset": ("dataset_bytes",),
+    "default-run-hours": ("run_hours",),
+    "default-interval": ("checkpoint_interval",),
+    "default-evaluation-size": ("evaluation_bytes",),
+    "evaluation-each-epoch": ("evaluation_every",),
+    "frequency-derived-frequent": ("checkpoints",),
+    "frequency-derived-rare": ("checkpoints",),
+    "no-sample-rate": ("samples_per_second_per_accelerator",),
+    "no-peak-rate": ("samples_per_second_per_accelerator",),
+    "scaled-rate": ("samples_per_second_per_accelerator",),
+    "any-training-stack": ("training_stack",),
+    "no-checkpoint-size": ("checkpoint_bytes", "model_parameters"),
+    "no-object-size": ("dataset_bytes", "objects"),
+    "network-unknown": ("instance_type",),
+    "gpu-not-priced": ("gpu_hour_price",),
+    "path-unknown": ("network_path",),
+    "zone-is-a-name": ("zone",),
+}
 #: What is said against an option for the requests/s of its prefixes.
 _BY_PREFIXES = frozenset({"over-request-limit", "parts-over-request-limit"})
 

@@ -147,7 +147,7 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
     storage, beyond = _sum(currency, (base, own)), _sum(currency, (own, requests, transfer, kms, loading, idle))
     return Cost(
         currency=currency,
-        storage_per_month=None if storage is None else (storage / months).named("per month"),
+        storage_per_month=None if storage is None else (storage / months).named(f"{currency}/month"),
         storage=storage,
         requests=requests,
         idle_gpu=idle,

@@ -78,9 +78,8 @@ def explain(
     measurement: Measurement | None = None,
 ) -> dict[str, Figure]:
     """Every figure of the plan by its id: first the demand, then option by option."""
-    again = recommend(
-        remembering_workload(plan.workload), remembering_facts(facts), profile=profile, measurement=measurement
-    )
+    workload = remembering_workload(plan.workload, plan.currency)
+    again = recommend(workload, remembering_facts(facts), profile=profile, measurement=measurement)
     figures = dict(_figures(again))
     owners = _owners(figures)
     return {id_: _Equation(id_, figures, owners).figure() for id_ in figures}

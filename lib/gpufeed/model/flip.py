@@ -39,6 +39,7 @@ class Trait:
     low: float
     high: float
     stated: bool
+    unit: str
 
     @property
     def whole(self) -> bool:
@@ -203,6 +204,7 @@ class _Search:
             from_option=self._plan.placements[role].option,
             reason=why(role, before, after, self._facts),
             stated=trait.stated,
+            unit=trait.unit,
         )
 
     def _changed(self, here: Recommendation, waiting: set[str]) -> set[str]:
@@ -340,7 +342,7 @@ def traits(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) ->
         if now is None and name != "restore_target":
             continue
         low, high = _bounds(name, now, plan, facts)
-        found.append(Trait(name, now, low, high, stated is not None))
+        found.append(Trait(name, now, low, high, stated is not None, entered.unit_of(name, plan.currency)))
     return found
 
 

@@ -13,6 +13,7 @@ from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
 from gpufeed.model.rules import FSX
+from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load
 from gpufeed.model.traffic import evaluations_in, traffic_of
 from gpufeed.model.upload import upload_of
@@ -47,7 +48,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     A profile of the real prefix replaces the stated size and number of objects.
     """
     asked = demand(workload, facts, profile)
-    warnings: list[Caveat] = []
+    warnings = list(stated_twice(workload, profile, facts))
     region = workload.region or DEFAULT_REGION
     if workload.region is None:
         warnings.append(Caveat("default-region", {"region": region}))
@@ -225,7 +226,7 @@ def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> Quantity |
         each = Quantity.exact(workload.gpu_hour_price)
     elif workload.instance_type is not None:
         each = facts.instance_price(workload.instance_type, region)
-    return None if each is None else (each * workload.instances).named("per hour")
+    return None if each is None else (each * workload.instances).named(f"{currency_of(region, facts)}/hour")
 
 
 def _dataset_bytes(

@@ -295,7 +295,7 @@ class FlipPoint:
     """The smallest change of one trait that changes where a role goes, from ``from_option`` to ``option``, and why.
 
     ``at`` is the nearest value with the other option.  ``stated`` is False where ``now`` is a default, and ``now`` is
-    None where the trait has no value until it is stated (a restore target).
+    None where the trait has no value until it is stated (a restore target).  ``unit`` is that of both.
     """
 
     trait: str
@@ -305,6 +305,7 @@ class FlipPoint:
     option: str
     from_option: str
     reason: Reason
+    unit: str
     stated: bool = True
 
 

@@ -16,7 +16,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.fact import Fact
 from gpufeed.facts.prices import Price
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.workload import NUMBERS, Workload
+from gpufeed.model.workload import NUMBERS, Workload, unit_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,10 +141,12 @@ def _remembered(quantity: Quantity, name: str, fact: Fact | None = None) -> Quan
     return quantity._replace(value=_kept(value, Known(name, quantity, fact)), **kept)
 
 
-def remembering_workload(workload: Workload) -> Workload:
+def remembering_workload(workload: Workload, currency: str) -> Workload:
     """The same traits; each number knows its field."""
     stated = {name: getattr(workload, name) for name in NUMBERS if getattr(workload, name) is not None}
-    kept: Any = {name: _kept(value, Known(name, Quantity.exact(value))) for name, value in stated.items()}
+    kept: Any = {}
+    for name, value in stated.items():
+        kept[name] = _kept(value, Known(name, Quantity.exact(value, unit_of(name, currency))))
     return replace(workload, **kept)
 
 

@@ -192,6 +192,7 @@ def _among(*values: str) -> _Check:
 class Number:
     """A number within bounds; the upper bound keeps typing slips (a size in the wrong unit) from passing silently."""
 
+    unit: str
     least: float
     most: float
     exclusive: bool = False  # the least itself is refused
@@ -232,43 +233,52 @@ def _operations(name: str, value: Any, facts: Facts) -> tuple[str, ...]:
     return tuple(operation for operation in FILE_OPERATIONS if operation in stated)
 
 
-_SIZE = Number(0, 1e18, exclusive=True)
-_SECONDS = Number(0, 1e8, exclusive=True)
+_SIZE = Number("bytes", 0, 1e18, exclusive=True)
+_SECONDS = Number("seconds", 0, 1e8, exclusive=True)
+_PARAMETERS = Number("parameters", 0, 1e15, exclusive=True)
+#: Stands for the currency of the price list of the workload's Region.
+_CURRENCY = "currency"
 
-#: The numeric fields and their bounds.
+#: The numeric fields, in which unit a document states them, and their bounds.
 NUMBERS: dict[str, Number] = {
-    "instances": Number(1, 100_000, whole=True),
-    "jobs": Number(1, 10_000, whole=True),
-    "accelerators_per_instance": Number(1, 256, whole=True),
-    "model_parameters": Number(0, 1e15, exclusive=True),
-    "active_parameters": Number(0, 1e15, exclusive=True),
-    "sequence_length": Number(1, 1e8, whole=True),
+    "instances": Number("count", 1, 100_000, whole=True),
+    "jobs": Number("count", 1, 10_000, whole=True),
+    "accelerators_per_instance": Number("count", 1, 256, whole=True),
+    "model_parameters": _PARAMETERS,
+    "active_parameters": _PARAMETERS,
+    "sequence_length": Number("tokens", 1, 1e8, whole=True),
     "sample_bytes": _SIZE,
-    "samples_per_second_per_accelerator": Number(0, 1e10, exclusive=True),
+    "samples_per_second_per_accelerator": Number("samples/s", 0, 1e10, exclusive=True),
     "dataset_bytes": _SIZE,
-    "objects": Number(1, 1e13, whole=True),
+    "objects": Number("count", 1, 1e13, whole=True),
     "request_bytes": _SIZE,
-    "workers_per_accelerator": Number(1, 1024, whole=True),
-    "requests_in_flight_per_worker": Number(1, 10_000, whole=True),
-    "epochs": Number(0, 1e6, exclusive=True),
-    "prefixes": Number(1, 1e6, whole=True),
-    "batch_size": Number(1, 1e7, whole=True),
+    "workers_per_accelerator": Number("count", 1, 1024, whole=True),
+    "requests_in_flight_per_worker": Number("count", 1, 10_000, whole=True),
+    "epochs": Number("count", 0, 1e6, exclusive=True),
+    "prefixes": Number("count", 1, 1e6, whole=True),
+    "batch_size": Number("samples", 1, 1e7, whole=True),
     "evaluation_every": _SECONDS,
     "evaluation_bytes": _SIZE,
     "base_model_bytes": _SIZE,
     "working_set_bytes": _SIZE,
     "host_memory_bytes": _SIZE,
-    "lora_rank": Number(1, 65_536, whole=True),
+    "lora_rank": Number("count", 1, 65_536, whole=True),
     "checkpoint_interval": _SECONDS,
     "checkpoint_bytes": _SIZE,
-    "checkpoint_writers": Number(1, 1e8, whole=True),
-    "checkpoints_kept": Number(1, 1e6, whole=True),
+    "checkpoint_writers": Number("count", 1, 1e8, whole=True),
+    "checkpoints_kept": Number("count", 1, 1e6, whole=True),
     "restore_target": _SECONDS,
-    "stall_tolerance": Number(0, 1, exclusive=True),
-    "run_hours": Number(0, 1e6, exclusive=True),
-    "gpu_hour_price": Number(0, 1e6, exclusive=True),
-    "storage_discount": Number(0, 0.99, exclusive=True),
+    "stall_tolerance": Number("share", 0, 1, exclusive=True),
+    "run_hours": Number("hours", 0, 1e6, exclusive=True),
+    "gpu_hour_price": Number(f"{_CURRENCY}/hour", 0, 1e6, exclusive=True),
+    "storage_discount": Number("share", 0, 0.99, exclusive=True),
 }
+
+
+def unit_of(field: str, currency: str) -> str:
+    """The unit of a numeric field; a price is in the currency of the plan."""
+    return NUMBERS[field].unit.replace(_CURRENCY, currency)
+
 
 _CHECKS: dict[str, _Check] = {
     **NUMBERS,

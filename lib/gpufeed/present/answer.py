@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpufeed.facts.messages import text
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.present import words
@@ -54,6 +56,6 @@ def rule_sentences(recommendation: Recommendation) -> list[str]:
     return fired + [words.gap(gap) for gap in rule.gaps]
 
 
-def warnings(recommendation: Recommendation) -> list[str]:
-    """What the reader must know, grave or not."""
-    return [words.warning(warning) for warning in recommendation.warnings]
+def warnings(recommendation: Recommendation, field: Callable[[str], str] | None = None) -> list[str]:
+    """What the reader must know, grave or not; ``field`` as for :func:`words.warning`."""
+    return [words.warning(warning, field) for warning in recommendation.warnings]

@@ -145,7 +145,7 @@ def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
         "option": answer.option,
         "backed_by": answer.backed_by,
         "verdict": answer.verdict,
-        "reasons": _reasons(answer.reasons),
+        "reasons": reasons(answer.reasons),
         "configuration": dict(answer.supply.configuration),
         "read_bytes_per_s": ranged(answer.supply.read_bytes_per_s),
         "limited_by": words.limit(answer.supply.limited_by),
@@ -323,7 +323,7 @@ def file_systems(sized: Sized) -> dict[str, Any]:
         "priced": [_file_system(one) for one in found.priced],
         "unpriced": [_file_system(one) for one in found.unpriced],
         "lacking": [_file_system(one) for one in found.lacking],
-        "ruled_out": [{"type": out.name, "reasons": _reasons(out.reasons)} for out in found.ruled_out],
+        "ruled_out": [{"type": out.name, "reasons": reasons(out.reasons)} for out in found.ruled_out],
         "types_confirmed": found.types_confirmed,
     }
 
@@ -366,13 +366,13 @@ def _file_system(one: Configuration) -> dict[str, Any]:
             "metadata_iops": ranged(one.metadata_per_month),
             "total": ranged(one.per_month),
         },
-        "lacks": _reasons(one.lacks),
-        "notes": _reasons(one.notes),
+        "lacks": reasons(one.lacks),
+        "notes": reasons(one.notes),
     }
 
 
-def _reasons(reasons: Sequence[Reason]) -> list[dict[str, Any]]:
-    return [{"id": r.id, "text": words.reason(r), "source": r.source} for r in reasons]
+def reasons(of: Sequence[Reason]) -> list[dict[str, Any]]:
+    return [{"id": r.id, "text": words.reason(r), "source": r.source} for r in of]
 
 
 def comparison(found: Comparison, currency: str) -> dict[str, Any]:
@@ -389,11 +389,11 @@ def comparison(found: Comparison, currency: str) -> dict[str, Any]:
                 "needs": _value(row.needs),
                 "verdict": row.verdict,
                 "short_by": _value(row.short_by),
-                "reasons": _reasons((row.note,) if row.note else ()),
+                "reasons": reasons((row.note,) if row.note else ()),
             }
             for row in found.rows
         ],
-        "changes": _reasons(found.changes),
+        "changes": reasons(found.changes),
         "instead": None if found.instead is None else _file_system(found.instead),
         "per_month": {"now": ranged(found.per_month_now), "then": ranged(found.per_month_then)},
         "currency": currency,

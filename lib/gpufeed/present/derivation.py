@@ -12,6 +12,7 @@ from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import UNDATED, Source
 from gpufeed.model.explain import Figure, Input
+from gpufeed.model.workload import NUMBERS
 from gpufeed.present import words
 
 #: What is worked out from others, whatever those rest on.
@@ -113,8 +114,8 @@ def _legend() -> str:
 
 def amount(quantity: Quantity, trait: str = "") -> str:
     """A number with its range and unit; one that was stated, as its field is read."""
-    if trait and quantity.basis == "stated" and not quantity.unit:
-        return words.trait_value(trait, quantity.value)
+    if trait in NUMBERS and quantity.basis == "stated":
+        return words.trait_value(quantity.value, quantity.unit)
     return words.quantity(quantity)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.messages import text
+from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.units import UNITS, Unit
 from gpufeed.model import workload as model
 from gpufeed.model.workload import Workload
@@ -91,15 +92,19 @@ MORE = (
 )
 
 
-def stated(workload: Workload) -> list[tuple[str, str]]:
+def stated(workload: Workload, currency: str) -> list[tuple[str, str]]:
     """Label and value of each field that was stated, in the units of the labels; all others have their defaults."""
     values = workload.to_mapping()
     return [
-        (words.trait(field.name), _said(field, values[field.name])) for field in FIELDS + MORE if field.name in values
+        (words.trait(field.name), _said(field, values[field.name], currency))
+        for field in FIELDS + MORE
+        if field.name in values
     ]
 
 
-def _said(field: Field, value: Any) -> str:
+def _said(field: Field, value: Any, currency: str) -> str:
+    if field.name == "gpu_hour_price":
+        return words.list_price(Quantity.exact(value), currency)
     if field.kind == "flag":
         return text("present.yes" if value else "present.no")
     if field.kind == "operations":

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.alternatives import Alternative
+from gpufeed.model.alternatives import Alternative, what_pays
 from gpufeed.model.course import Step
 from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
@@ -134,10 +134,9 @@ def _bursts(bursts: Bursts) -> Iterator[str]:
         )
 
 
-def alternatives(found: Iterable[Alternative]) -> list[str]:
-    """What else would pay; nothing where nothing was found."""
-    said = [f"  {words.reason(one.reason)}" for one in found]
-    return [text("alternatives.heading"), *said] if said else []
+def alternatives(plan: Recommendation, found: Iterable[Alternative]) -> list[str]:
+    """What else would pay, or why that is not known."""
+    return [text("alternatives.heading"), *(f"  {words.reason(reason)}" for reason in what_pays(plan, found))]
 
 
 def course(steps: Iterable[Step]) -> list[str]:

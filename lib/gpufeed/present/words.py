@@ -17,7 +17,9 @@ from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source
 from gpufeed.model import recommendation as said
+from gpufeed.model.caution import ANSWERED_BY
 from gpufeed.model.course import Step
+from gpufeed.model.workload import NUMBERS
 
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -143,6 +145,8 @@ _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
     "CNY": lambda amount: money(amount, "CNY"),
     "USD/hour": lambda amount: text("present.per-hour", money=money(amount, "USD")),
     "CNY/hour": lambda amount: text("present.per-hour", money=money(amount, "CNY")),
+    "USD/month": lambda amount: text("present.per-month", money=money(amount, "USD")),
+    "CNY/month": lambda amount: text("present.per-month", money=money(amount, "CNY")),
     "FLOP": lambda value: _scaled(value, 1000, _OPERATIONS),
     "FLOP/s": lambda value: _scaled(value, 1000, tuple(f"{unit}/s" for unit in _OPERATIONS)),
     "requests/s": partial(per_second, unit="requests"),
@@ -331,8 +335,28 @@ def reason(it: said.Reason) -> str:
     return text(f"reason.{it.id}", **shown(it.parameters))
 
 
-def warning(it: said.Caveat) -> str:
-    return text(f"warning.{it.id}", **shown(it.parameters))
+def warning(it: said.Caveat, field: Callable[[str], str] | None = None) -> str:
+    """What the reader must know, and where something was not stated, how to state it.
+
+    ``field`` names a field where people type it; without one it is named as a document has it, with its unit.
+    """
+    said_ = text(f"warning.{it.id}", **shown(it.parameters))
+    fields = ANSWERED_BY.get(it.id)
+    if fields is None:
+        return said_
+    named = text("present.list-separator").join(map(field or in_document, fields))
+    return text("warning.to-state", warning=said_, fields=named)
+
+
+#: Units of fields whose name says more than a unit of the catalogue does.
+_WRITTEN = {"samples/s": "samples-per-second", "currency/hour": "price"}
+
+
+def in_document(name: str) -> str:
+    """A field as a document states it, and what to write: ``checkpoint_interval (seconds)``."""
+    number_ = NUMBERS.get(name)
+    how = name if number_ is None else _WRITTEN.get(number_.unit, number_.unit)
+    return text("written.field", field=name, written=text(f"written.{how}"))
 
 
 def step(it: Step) -> str:
@@ -365,39 +389,30 @@ def flip_point(point: said.FlipPoint) -> str:
         "from_option": option(point.from_option),
         "option": option(point.option),
         "trait": text(f"trait.{point.trait}"),
-        "at": trait_value(point.trait, point.at),
+        "at": trait_value(point.at, point.unit),
     }
     if point.at == point.now:
         return sentences(text("flip.once-stated", **said_of), reason(point.reason))
-    now = text("flip.not-stated") if point.now is None else trait_value(point.trait, point.now)
+    now = text("flip.not-stated") if point.now is None else trait_value(point.now, point.unit)
     if not point.stated and point.now is not None:
         now = text("flip.by-default", value=now)
     return sentences(text("flip.point", now=now, **said_of), reason(point.reason))
 
 
-def trait_value(name: str, value: float) -> str:
-    """A trait's number as people read it, by what it counts."""
-    if name in _BY_TRAIT:
-        return _BY_TRAIT[name](value)
+def trait_value(value: float, unit: str) -> str:
+    """A number of the workload as people read it, in the unit of its field."""
+    return _STATED[unit](value) if unit in _STATED else in_unit(value, unit)
+
+
+def _whole_or_not(value: float) -> str:
     return count(value) if value == round(value) else number(value)
 
 
-_BY_TRAIT: Mapping[str, Callable[[float], str]] = {
-    "run_hours": lambda hours: text("trait.hours", number=number(hours)),
-    "dataset_bytes": size,
-    "sample_bytes": size,
-    "request_bytes": size,
-    "checkpoint_bytes": size,
-    "working_set_bytes": size,
-    "host_memory_bytes": size,
-    "checkpoint_interval": duration,
-    "evaluation_every": duration,
-    "evaluation_bytes": size,
-    "restore_target": duration,
-    "stall_tolerance": share,
-    "storage_discount": share,
-    "model_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
-    "active_parameters": lambda value: _scaled(value, 1000, _PARAMETERS),
+#: Where a stated number reads otherwise than one that was worked out.
+_STATED: Mapping[str, Callable[[float], str]] = {
+    "hours": lambda hours: text("trait.hours", number=number(hours)),
+    "parameters": lambda value: _scaled(value, 1000, _PARAMETERS).rstrip(),
+    **dict.fromkeys(("count", "tokens", "samples"), _whole_or_not),
 }
 
 
@@ -428,6 +443,7 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
     "rule": option,
     "other": option,
     "limit": limit,
+    "field": lambda names: text("present.list-separator").join(map(in_document, names)),
 }
 
 

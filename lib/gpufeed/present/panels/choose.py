@@ -103,11 +103,12 @@ class ChoosePanel(Panel):
     def summary(self) -> Summary:
         plan = summary(self.recommendation)
         figures = self._explained()
-        if self.workload is None or figures is None:
+        if self.workload is None or self.recommendation is None or figures is None:
             return plan
         asked = [figure for figure in figures.values() if figure.option is None]
         how = (text("panel.explain"), derivation.sentences(asked))
-        return Summary([("", table(("trait", "stated"), stated(self.workload))), *plan.parts, how])
+        entered = table(("trait", "stated"), stated(self.workload, self.recommendation.currency))
+        return Summary([("", entered), *plan.parts, how])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
@@ -115,7 +116,7 @@ class ChoosePanel(Panel):
             page.STYLE,
             page.paragraph(answer.headline(recommendation), "headline") if self._headed else "",
             page.paragraph(answer.verdict(recommendation)),
-            *(page.doubt(words.warning(warning)) for warning in recommendation.warnings if warning.grave),
+            *(page.doubt(words.warning(warning, words.trait)) for warning in recommendation.warnings if warning.grave),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
             page.heading(text("panel.opinions")),
@@ -139,7 +140,7 @@ class ChoosePanel(Panel):
             page.heading(answer.checkpoint_heading(recommendation)),
             page.table(tables.checkpoints(recommendation)),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
-            page.listed(answer.warnings(recommendation)),
+            page.listed(answer.warnings(recommendation, words.trait)),
         )
         self._supply.value = charts.supply_vs_demand(recommendation).image
         self._cost.value = charts.cost(recommendation).image

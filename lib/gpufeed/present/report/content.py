@@ -12,7 +12,7 @@ from gpufeed.facts import Fact, Facts, Price, Source, WatchedFacts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
-from gpufeed.model.alternatives import alternatives
+from gpufeed.model.alternatives import alternatives, what_pays
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.course import course
 from gpufeed.model.explain import Figure, explain
@@ -110,7 +110,7 @@ def _sections(study: Study, plan: Recommendation, facts: Facts, watched: Watched
     yield _flips(study, plan, facts)
     yield Section(text("report.rules"), (_cited(answer.rule_sentences(plan)),))
     yield from _seen(study, plan)
-    yield Section(text("report.workload"), (_table(("trait", "stated"), stated(plan.workload)),))
+    yield Section(text("report.workload"), (_table(("trait", "stated"), stated(plan.workload, plan.currency)),))
     yield _steps(study, plan, facts)
     yield _assumptions(watched)
     yield _facts(watched)
@@ -147,8 +147,7 @@ def _role(placed: Placement) -> Section:
 def _alternatives(study: Study, plan: Recommendation, facts: Facts) -> Section:
     """Other settings of the job that would pay, with what each saves."""
     found = alternatives(plan, facts, profile=study.profile, measurement=study.measurement)
-    said = _reasons(one.reason for one in found) or [Cited(text("alternatives.none"))]
-    return Section(text("alternatives.heading"), (said,))
+    return Section(text("alternatives.heading"), (_reasons(what_pays(plan, found)),))
 
 
 def _course(study: Study, plan: Recommendation, facts: Facts) -> Section:

@@ -40,18 +40,18 @@ def today(trait: Trait) -> str:
     """Its value now; a default is called one."""
     if trait.now is None:
         return text("flip.not-stated")
-    value = words.trait_value(trait.name, trait.now)
+    value = words.trait_value(trait.now, trait.unit)
     return value if trait.stated else text("flip.by-default", value=value)
 
 
 def _first_change(one: Sensitivity, flip: FlipPoint | None, end: float) -> str:
     """All roles that change there, and to what; or how far the answer stays."""
-    name, now = one.trait.name, one.trait.now
+    trait = one.trait
     if flip is not None:
         return moved([other for other in one.flips if other.at == flip.at])
-    if now == end:
+    if trait.now == end:
         return text("flip.end")
-    return text("flip.none-above" if end == one.trait.high else "flip.none-below", at=words.trait_value(name, end))
+    return text("flip.none-above" if end == trait.high else "flip.none-below", at=words.trait_value(end, trait.unit))
 
 
 def moved(flips: Sequence[FlipPoint]) -> str:
@@ -63,7 +63,7 @@ def moved(flips: Sequence[FlipPoint]) -> str:
             "flip.moved",
             roles=separator.join(words.role(flip.role) for flip in flips if flip.option == option),
             option=words.option(option),
-            at=words.trait_value(flips[0].trait, flips[0].at),
+            at=words.trait_value(flips[0].at, flips[0].unit),
         )
         for option in options
     )
