@@ -211,6 +211,29 @@ def test_how_each_number_comes_about_is_worked_out_only_when_it_is_opened(study:
     assert "▲ assumed" in page
 
 
+def test_what_else_would_pay_is_worked_out_when_it_is_opened_and_follows_the_plan(study: Study) -> None:
+    panel = ChoosePanel(study)
+    assert panel.alternatives.found is None
+    panel.form.widgets["model_parameters"].value = "70"
+    panel.form.widgets["checkpoint_interval"].value = "10"
+    panel.alternatives.open()
+    assert panel.alternatives.wait(LONG_ENOUGH)
+    assert "Save asynchronously (checkpoint_mode = async): the run would cost" in shown(panel.alternatives.widget)
+    panel.form.widgets["gpu_hour_price"].value = ""
+    panel.form.widgets["region"].value = "eu-west-3"
+    assert panel.alternatives.wait(LONG_ENOUGH)
+    assert panel.alternatives.found is not None
+    assert panel.alternatives.found[-1].endswith("To state: Own USD/CNY per instance-hour.")
+
+
+def test_choose_shows_the_course_of_the_run_with_the_plan(study: Study) -> None:
+    panel = ChoosePanel(study)
+    assert "<td>after the last step of training</td>" in shown(panel)
+    titles = [title for title, _ in panel.summary().parts]
+    assert {"What else would pay", "Timeline of the run"} <= set(titles)
+    assert "after the last step of training | Delete scratch data" in str(panel.summary())
+
+
 def test_choose_sums_up_in_text_and_tables(study: Study) -> None:
     panel = ChoosePanel(study)
     summary = panel.summary()

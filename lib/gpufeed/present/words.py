@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -331,8 +331,10 @@ def gap(id_: str) -> str:
     return text(f"rule.gap.{id_}")
 
 
-def reason(it: said.Reason) -> str:
-    return text(f"reason.{it.id}", **shown(it.parameters))
+def reason(it: said.Reason, field: Callable[[str], str] | None = None) -> str:
+    """Why.  What to state instead, where something is missing, stands in it; ``field`` as for :func:`warning`."""
+    to_state = {"field": named_fields(it.parameters["field"], field)} if "field" in it.parameters else {}
+    return text(f"reason.{it.id}", **shown(it.parameters) | to_state)
 
 
 def warning(it: said.Caveat, field: Callable[[str], str] | None = None) -> str:
@@ -344,8 +346,11 @@ def warning(it: said.Caveat, field: Callable[[str], str] | None = None) -> str:
     fields = ANSWERED_BY.get(it.id)
     if fields is None:
         return said_
-    named = text("present.list-separator").join(map(field or in_document, fields))
-    return text("warning.to-state", warning=said_, fields=named)
+    return text("warning.to-state", warning=said_, fields=named_fields(fields, field))
+
+
+def named_fields(names: Iterable[str], field: Callable[[str], str] | None) -> str:
+    return text("present.list-separator").join(map(field or in_document, names))
 
 
 #: Units of fields whose name says more than a unit of the catalogue does.
@@ -443,7 +448,6 @@ _BY_NAME: Mapping[str, Callable[[Any], str]] = {
     "rule": option,
     "other": option,
     "limit": limit,
-    "field": lambda names: text("present.list-separator").join(map(in_document, names)),
 }
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import traitlets
 
 from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
 from gpufeed.model.advise import recommend
+from gpufeed.model.alternatives import alternatives, what_pays
+from gpufeed.model.course import course
 from gpufeed.model.explain import Figure, explain
 from gpufeed.model.file_system import sized
 from gpufeed.model.flip import STEPS_PER_DECADE, Sensitivity, sensitivities
@@ -25,6 +28,9 @@ from gpufeed.present.panels.panel import Panel, html, row
 from gpufeed.present.panels.section import Section
 from gpufeed.present.panels.take_away import TakeAway
 from gpufeed.present.tables.frame import table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ChoosePanel(Panel):
@@ -43,6 +49,7 @@ class ChoosePanel(Panel):
         self.form = Form(self._facts, study.workload, self.refresh)
         self._answer, self._supply, self._cost, self._details = html(), html(), html(), html()
         self.flips = Section(text("panel.flips"), self._flips, flips_page, text("flip.searching"))
+        self.alternatives = Section(text("alternatives.heading"), self._pays, page.listed)
         self.figures = Section(text("panel.explain"), self._explained, self._figures_page, text("explain.working"))
         self.take_away = TakeAway(study, lambda: self.error)
         self.children = [
@@ -51,6 +58,7 @@ class ChoosePanel(Panel):
             self._error_line,
             self._answer,
             row(self._supply, self._cost, align="flex-start"),
+            self.alternatives.widget,
             self.flips.widget,
             self.figures.widget,
             self.take_away,
@@ -75,6 +83,7 @@ class ChoosePanel(Panel):
             self.error = None
             self.study.workload, self.study.recommendation = workload, recommendation
             self.workload, self.recommendation = workload, recommendation
+            self.alternatives.renew()
             self.flips.renew()
             self.figures.renew()
 
@@ -89,6 +98,17 @@ class ChoosePanel(Panel):
                 return None
             found.append(one)
         return found
+
+    def _pays(self, _: Control | None = None) -> list[str]:
+        """What else would pay, or why that is not known."""
+        plan, study = self.recommendation, self.study
+        if plan is None:
+            return []
+        found = alternatives(plan, self._facts, profile=study.profile, measurement=study.measurement)
+        return [words.reason(reason, words.trait) for reason in what_pays(plan, found)]
+
+    def _course(self, plan: Recommendation) -> pd.DataFrame:
+        return tables.course(course(plan, self._facts, self.study.profile))
 
     def _explained(self, _: Control | None = None) -> dict[str, Figure] | None:
         plan, study = self.recommendation, self.study
@@ -108,7 +128,9 @@ class ChoosePanel(Panel):
         asked = [figure for figure in figures.values() if figure.option is None]
         how = (text("panel.explain"), derivation.sentences(asked))
         entered = table(("trait", "stated"), stated(self.workload, self.recommendation.currency))
-        return Summary([("", entered), *plan.parts, how])
+        pays = (text("alternatives.heading"), self._pays())
+        steps = (text("course.heading"), self._course(self.recommendation))
+        return Summary([("", entered), *plan.parts, pays, steps, how])
 
     def _show(self, recommendation: Recommendation) -> None:
         # Values first: they are there at once, the charts a moment later.
@@ -139,6 +161,8 @@ class ChoosePanel(Panel):
             page.table(tables.bill(recommendation)),
             page.heading(answer.checkpoint_heading(recommendation)),
             page.table(tables.checkpoints(recommendation)),
+            page.heading(text("course.heading")),
+            page.table(self._course(recommendation)),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
             page.listed(answer.warnings(recommendation, words.trait)),
         )

@@ -152,15 +152,7 @@ def _alternatives(study: Study, plan: Recommendation, facts: Facts) -> Section:
 
 def _course(study: Study, plan: Recommendation, facts: Facts) -> Section:
     """The course of the run, a step a row."""
-    rows = (
-        (
-            text(f"course.when.{step.when}"),
-            words.step(step),
-            words.quantity(step.seconds) if step.timed else "–",
-        )
-        for step in course(plan, facts, study.profile)
-    )
-    return Section(text("course.heading"), (table(("when", "step", "takes"), rows),))
+    return Section(text("course.heading"), (tables.course(course(plan, facts, study.profile)),))
 
 
 def _options(plan: Recommendation) -> Section:

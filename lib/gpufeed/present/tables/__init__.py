@@ -20,7 +20,17 @@ from gpufeed.present.tables.cost import bill, costs
 from gpufeed.present.tables.file_system import compared, comparison_sentences, file_system_sentences, file_systems
 from gpufeed.present.tables.flip import flips, sensitivity
 from gpufeed.present.tables.measured import findings, series, sweep
-from gpufeed.present.tables.plan import bursts, checkpoints, epochs, opinions, options, placements, supplies, why
+from gpufeed.present.tables.plan import (
+    bursts,
+    checkpoints,
+    course,
+    epochs,
+    opinions,
+    options,
+    placements,
+    supplies,
+    why,
+)
 from gpufeed.present.tables.prefix import (
     extensions,
     prefixes,
@@ -39,6 +49,7 @@ __all__ = [
     "compared",
     "comparison_sentences",
     "costs",
+    "course",
     "epochs",
     "extensions",
     "failures",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gpufeed.facts.messages import text
+from gpufeed.model.course import Step
 from gpufeed.model.recommendation import FirstEpoch, LaterEpochs, Placement, Recommendation, Saving
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
@@ -172,5 +174,16 @@ def supplies(recommendation: Recommendation) -> pd.DataFrame:
                 words.limit(answer.supply.limited_by),
             )
             for answer in recommendation.options
+        ),
+    )
+
+
+def course(steps: Iterable[Step]) -> pd.DataFrame:
+    """The course of the run, a step a row: when, what, and how long it takes; deleting is not waited for."""
+    return table(
+        ("when", "step", "takes"),
+        (
+            (text(f"course.when.{step.when}"), words.step(step), words.quantity(step.seconds) if step.timed else "–")
+            for step in steps
         ),
     )
