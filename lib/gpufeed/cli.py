@@ -90,6 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     recommend.add_argument("--explain", action="store_true", help=text("shell.option.explain"))
     recommend.set_defaults(command=_recommend)
 
+    commands.add_parser("fields", help=text("shell.fields")).set_defaults(command=_fields)
+
     record = commands.add_parser("record", help=text("shell.record"))
     _question(record)
     record.set_defaults(command=_record)
@@ -208,6 +210,13 @@ def _recommend(arguments: argparse.Namespace) -> int:
             _print_lines([text("panel.flips"), *(words.flip_point(flip) for flip in flips)])
             figures = explain(plan, facts, profile=profile, measurement=measurement)
             _print_lines([text("panel.explain"), *derivation.lines(figures, facts)])
+    return 0
+
+
+def _fields(_: argparse.Namespace) -> int:
+    from gpufeed.present import reference
+
+    _print_lines(list(reference.lines(load())))
     return 0
 
 

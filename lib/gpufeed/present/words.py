@@ -359,9 +359,13 @@ _WRITTEN = {"samples/s": "samples-per-second", "currency/hour": "price"}
 
 def in_document(name: str) -> str:
     """A field as a document states it, and what to write: ``checkpoint_interval (seconds)``."""
-    number_ = NUMBERS.get(name)
-    how = name if number_ is None else _WRITTEN.get(number_.unit, number_.unit)
-    return text("written.field", field=name, written=text(f"written.{how}"))
+    how = written(NUMBERS[name].unit) if name in NUMBERS else text(f"written.{name}")
+    return text("written.field", field=name, written=how)
+
+
+def written(unit: str) -> str:
+    """What to write for a number in this unit."""
+    return text(f"written.{_WRITTEN.get(unit, unit)}")
 
 
 def step(it: Step) -> str:
