@@ -106,7 +106,12 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
     told = found["instead-copy-once"].reason.parameters
     assert told["cost"].value == pytest.approx(gets + waits * 8 * 55.04)
     assert told["fed"] == fed
-    assert told["now"] == plan.option("fsx-for-lustre").cost.beyond_base
+    assert told["other_cost"] == plan.option("fsx-for-lustre").cost.beyond_base
+
+
+def test_a_copy_that_has_no_price_is_called_not_priced() -> None:
+    _, found = asked(UNET, region="eu-west-3")
+    assert "costs at most not priced" in words.reason(found["instead-copy-once"].reason)
 
 
 def test_without_a_price_of_the_gpus_it_says_why_nothing_could_be_compared() -> None:

@@ -120,3 +120,23 @@ def test_uploading_the_data_set_is_on_the_bill_where_it_is_not_in_s3() -> None:
     # 170,000,000 PUTs × USD 0.005 / 1,000
     assert puts(data_in_s3=False) == pytest.approx([850.0])
     assert puts(data_in_s3=True) == []
+
+
+SHARDS: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 1,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "dataset_bytes": 5e11,
+    "objects": 4000,
+}
+
+
+def test_shards_that_would_be_taken_for_samples_are_asked_about_before_the_answer() -> None:
+    found = told(plan(SHARDS), "objects-taken-for-samples")
+    # 500 GB / 4,000 = 125 MB, where a published image has 115 KB: 1,087 times as much
+    assert found is not None and found["factor"] == pytest.approx(125e6 / 115e3)
+    assert next(warning for warning in plan(SHARDS).warnings if warning.id == "objects-taken-for-samples").grave
+    assert told(plan(SHARDS, sample_bytes=115_000), "objects-taken-for-samples") is None
+    assert told(plan(SHARDS, objects=4_000_000), "objects-taken-for-samples") is None  # 125 KB each
+    assert told(plan(UNET), "objects-taken-for-samples") is None

@@ -101,6 +101,7 @@ def recommend(
             *first,
             *(caveat for caveat in noted if caveat.grave),
             *plausible.doubts(job, traits, judged[S3].stall),
+            *caution.objects_as_samples(job),
             *job.demand.warnings,
             *warnings,
             *caution.default_prefixes(fit, job),

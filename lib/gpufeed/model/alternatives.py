@@ -173,7 +173,7 @@ def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         "seconds": copy.seconds,
         "fed": copy.fed_at_least,
         "cost": cost,
-        "now": now,
+        "other_cost": now,
         "option": reads.option,
     }
     saves = None if cost is None or now is None else max(0.0, now.value - cost.value)

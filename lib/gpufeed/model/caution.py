@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.demand import accelerators_of
+from gpufeed.model.demand import accelerators_of, preset_of
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import EXPRESS, S3
@@ -32,6 +32,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "scaled-rate": ("samples_per_second_per_accelerator",),
     "any-training-stack": ("training_stack",),
     "no-checkpoint-size": ("checkpoint_bytes", "model_parameters"),
+    "objects-taken-for-samples": ("sample_bytes",),
     "no-object-size": ("dataset_bytes", "objects"),
     "network-unknown": ("instance_type",),
     "gpu-not-priced": ("gpu_hour_price",),
@@ -51,6 +52,22 @@ def default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Cave
     if options:
         allowed = (job.facts.options[S3].known("read_requests_per_prefix") * assumed).named("requests/s")
         yield Caveat("default-prefixes", {"prefixes": assumed, "requests": allowed, "options": options})
+
+
+def objects_as_samples(job: Job) -> Iterator[Caveat]:
+    """Objects that stand for a sample each, as the preset has it, and are many times larger than a published one.
+
+    Equation: mean size of an object / published size of a sample.
+    """
+    preset = preset_of(job.workload)
+    section, counted = job.facts.workloads[preset], job.demand.object_bytes
+    each, published = section.quantity("samples_per_object"), section.quantity("sample_bytes")
+    if job.workload.sample_bytes is not None or counted is None or published is None:
+        return
+    factor = counted.value / published.value
+    if each is not None and each.value == 1 and factor > job.facts.model.known("odd_sample").value:
+        found = {"preset": preset, "counted": counted, "published": published, "factor": factor}
+        yield Caveat("objects-taken-for-samples", found, grave=True)
 
 
 def _short_of_requests(answer: OptionAnswer, demand: Demand) -> bool:

@@ -439,6 +439,8 @@ def shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+#: Where None says that something has no price, and not that it is unknown.
+_MONEY = frozenset({"cost", "other_cost", "price"})
 _BY_NAME: Mapping[str, Callable[[Any], str]] = {
     "bytes": size,
     "bytes_per_s": rate,
@@ -466,7 +468,7 @@ def _parameter(name: str, value: Any) -> str:
     if name in {"gone", "left", "unconfirmed", "options"}:
         return text("present.list-separator").join(option(id_) for id_ in value) or text("present.none")
     if value is None:
-        return text("present.unknown")
+        return text("present.not-priced" if name in _MONEY else "present.unknown")
     if isinstance(value, Quantity):
         return quantity(value)
     if isinstance(value, said.Reason):
