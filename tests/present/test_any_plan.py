@@ -121,7 +121,7 @@ def test_what_follows_from_every_plan_can_be_said_and_written(
         json.dumps(documents, allow_nan=False)
         said = [
             *plain.file_systems(found),
-            *plain.alternatives(others),
+            *plain.alternatives(plan, others),
             *plain.course(steps),
             *tables.checkpoint_sentences(saved),
             *tables.memory_first(saved.memory_first),

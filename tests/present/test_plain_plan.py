@@ -49,14 +49,16 @@ def test_a_mount_is_named_with_the_bucket_behind_it_wherever_it_has_figures(
 def test_what_else_would_pay_is_said_with_its_figures() -> None:
     found = plan(checkpoint_interval=600)
     others = alternatives(found, FACTS)
-    heading, *said = plain.alternatives(others)
+    heading, *said = plain.alternatives(found, others)
     assert heading == "What else would pay"
     assert said == [f"  {words.reason(one.reason)}" for one in others]
     document = contract.alternatives(others)
     assert [row["saves"] for row in document] == [one.saves for one in others]
     mode = next(row for row in document if row["id"] == "instead-async")
     assert mode["figures"]["now"] == contract.ranged(found.cost.total)
-    assert plain.alternatives(()) == []
+    assert plain.alternatives(found, ())[1:] == [
+        "  No other way to save or to copy was found that would save enough to be named."
+    ]
 
 
 def test_the_course_is_a_line_for_each_step_with_its_time() -> None:
