@@ -115,13 +115,13 @@ def test_a_copy_that_has_no_price_is_called_not_priced() -> None:
 
 
 def test_without_a_price_of_the_gpus_it_says_why_nothing_could_be_compared() -> None:
-    plan, found = asked(SAVES, region="eu-west-3")
+    plan, found = asked(SAVES, region="me-south-1")
     assert plan.gpu_hour_price is None and found == {}
     [reason] = what_pays(plan, ())
     assert reason.id == "alternatives-without-gpu-price"
     assert "gpu_hour_price (price of one instance for an hour, in USD; in China in CNY)" in words.reason(reason)
     # With a price of the user's own, the prices of saving are what is missing.
-    priced, _ = asked(SAVES, region="eu-west-3", gpu_hour_price=40)
+    priced, _ = asked(SAVES, region="me-south-1", gpu_hour_price=40)
     [reason] = what_pays(priced, ())
     assert reason.id == "alternatives-not-priced" and set(reason.parameters["parts"]) == set(priced.cost.not_priced)
 
