@@ -16,7 +16,7 @@ from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, FlipPoint, Reason, Recommendation
 from gpufeed.present import charts
-from gpufeed.present.charts.drawing import MIMETYPE
+from gpufeed.present.charts.drawing import BLUE, GREEN, GREY, MIMETYPE, RED, svg_of
 
 CASE = Path(__file__).parents[1] / "cases" / "060"
 
@@ -95,7 +95,7 @@ def test_sensitivity_draws_the_nearest_first_how_far_the_plan_stays_and_what_com
         ("Prefixes", 1.0, 100.0),
     ]
     written = texts(drawing)
-    assert "8 · Checkpoints → FSx for Lustre at 4, Scratch, Training reads → FSx for Lustre at 17" in written
+    assert "8 · Checkpoints → FSx for Lustre at 4, Scratch, Training reads → FSx for Lustre at 17" in " ".join(written)
     assert "1 (by default) · no change in this range" in written
     assert "How far each figure can move before the answer changes" in written
     beyond = drawing.spec["layer"][0]["data"]["values"]
@@ -105,6 +105,18 @@ def test_sensitivity_draws_the_nearest_first_how_far_the_plan_stays_and_what_com
         ["Prefixes", "1 (by default)", "cannot go further", "no change up to 100"],
         ["Restore target", "not stated", "no change down to 1 s", "no change up to 1 d"],
     ]
+
+
+def test_a_change_beyond_the_nearest_is_written_in_full_and_has_its_diamond() -> None:
+    flips = [moves("instances", 8, 17, "training_reads"), moves("instances", 8, 4, "scratch")]
+    flips += [moves("instances", 8, 1, "checkpoints"), moves("instances", 8, 319, "checkpoints")]
+    drawing = charts.sensitivity([Sensitivity(Trait("instances", 8, 1, 1024, stated=True), tuple(flips))])
+    said = " ".join(texts(drawing))
+    assert "Training reads → FSx for Lustre at 17, Scratch → FSx for Lustre at 4" in said
+    assert "Checkpoints → FSx for Lustre at 1, Checkpoints → FSx for Lustre at 319" in said
+    assert "…" not in said
+    diamonds = [row["times"] for row in drawing.spec["layer"][3]["data"]["values"]]
+    assert diamonds == [2.125, 0.5, 0.125, 39.875]  # 17, 4, 1 and 319 times an eighth
 
 
 def test_a_plan_that_nothing_changes_still_draws() -> None:
@@ -224,18 +236,42 @@ def test_a_chart_of_the_readers_own_draws_without_a_network_too() -> None:
     assert "v5" in bundle[MIMETYPE]["$schema"]
 
 
-def test_the_card_behind_a_chart_is_white_so_that_it_reads_in_a_dark_theme() -> None:
-    assert '<rect width="' in sweep(None).svg
-    assert 'fill="white"' in sweep(None).svg
-    assert 'alt="Measured throughput' in sweep(None).image
+def test_a_picture_follows_the_theme_of_the_page_around_it() -> None:
+    svg = sweep(None).svg
+    assert '[data-jp-theme-light="false"] .gpufeed-chart { --ink: #EEEEEE; --card: #2B2B2B; }' in svg
+    # What is written, and the card, have no other colours than those that follow.
+    assert set(re.findall(r'<text [^>]*fill="([^"]*)"', svg)) == {"#1A1A1A"}
+    assert re.findall(r'<rect width="\d+" height="\d+" fill="([^"]*)"/>', svg) == ["white"]
+    assert 'aria-label="Measured throughput' in sweep(None).image
 
 
-def test_every_colour_of_writing_and_axes_is_named_since_the_dark_theme_makes_others_white() -> None:
+def test_a_live_chart_leaves_card_and_guides_to_the_theme_and_writes_in_the_ink_of_its_card() -> None:
     config = sweep(None).spec["config"]
-    named = {
-        "axis": ("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"),
-        "legend": ("labelColor", "titleColor"),
-        "title": ("color", "subtitleColor"),
-    }
-    missing = [(part, colour) for part, colours in named.items() for colour in colours if colour not in config[part]]
-    assert missing == []
+    assert "background" not in config
+    assert not {"labelColor", "titleColor"} & {*config["axis"], *config["legend"]}
+    assert not {"color", "subtitleColor"} & {*config["title"]}
+    # JupyterLab's dark theme for Vega, as its embedding merges it below the chart's own.
+    dark = {**config, "background": "#333", "style": {"guide-label": {"fill": "#fff"}}}
+    in_the_dark = svg_of({**charts.sensitivity(sensitivities()).spec, "config": dark})
+    rim, letters = re.findall(r'<text [^>]*fill="(#[^"]*)"[^>]*>1 \(by default\)', in_the_dark)
+    assert (rim, letters) == ("#333", "#EEEEEE")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of an sRGB colour, as WCAG 2 defines it."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("colour", [BLUE, RED, GREEN, GREY])
+def test_marks_without_a_rim_are_seen_on_white_and_on_the_dark_card(colour: str) -> None:
+    on_white = 1.05 / (luminance(colour) + 0.05)
+    on_dark = (luminance(colour) + 0.05) / (luminance("#333333") + 0.05)
+    assert min(on_white, on_dark) >= 3.0  # WCAG 2: what a graphic needs
+
+
+def test_a_picture_has_no_id_that_could_meet_another(recommendation: Recommendation, profile: PrefixProfile) -> None:
+    drawn = [charts.supply_vs_demand(recommendation), charts.cost(recommendation), sweep(recommendation.demand)]
+    drawn += [charts.sensitivity(sensitivities()), charts.size_histogram(profile, 1e6), charts.by_prefix(profile)]
+    assert [drawing.description for drawing in drawn if " id=" in drawing.svg] == []

@@ -10,7 +10,7 @@ from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
 from gpufeed.present import tables
-from gpufeed.present.tables.cost import amount
+from gpufeed.present.tables.cost import amount, costings
 
 
 def test_what_saving_costs_on_s3_is_said_in_its_row() -> None:
@@ -77,9 +77,10 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
     plain, through_nat = (
         recommend(w, load()) for w in (traits, replace(traits, network_path="nat", encryption="sse-kms"))
     )
-    assert list(tables.costs(plain).columns) == ["Option", "Storage", "Requests", "Idle GPUs", "Total", "Not priced"]
+    parts = ["Storage", "Requests", "Checkpoints", "Idle GPUs"]
+    assert list(tables.costs(plain).columns) == ["Option", *parts, "Total", "Not priced"]
     shown = tables.costs(through_nat)
-    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Idle GPUs"]
+    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Checkpoints"]
     s3 = shown[shown["Option"] == "Amazon S3 Standard"].iloc[0]
     transfer = through_nat.option("s3-standard").cost.transfer
     assert (
@@ -89,6 +90,21 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
     )
     file_system = shown[shown["Option"] == "FSx for Lustre"].iloc[0]
     assert file_system["Transfer"] == "USD 0"
+
+
+def test_the_whole_plan_stands_above_the_options_with_the_total_of_its_bill() -> None:
+    traits = {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "model_parameters": 70e9}
+    traits |= {"checkpoint_interval": 600.0, "run_hours": 720.0, "region": "us-east-1", "dataset_bytes": 2e13}
+    plan = recommend(Workload.from_mapping(traits, load()), load())
+    first, *reading = costings(plan)
+    assert first.cost.total == plan.cost.total
+    # Its parts are the bill, each line once: those of the reads, those of the checkpoints, and all waiting GPUs.
+    assert plan.cost.total is not None
+    assert sum(part.value for part in first.parts.values() if part) == pytest.approx(plan.cost.total.value)
+    shown = tables.costs(plan)
+    assert shown["Option"].iloc[0] == "This plan"
+    assert shown["Total"].iloc[0] == amount(plan.cost.total, plan.cost)
+    assert list(shown["Checkpoints"])[1:] == ["–"] * len(reading)
 
 
 def test_a_first_epoch_at_the_speed_of_the_gpus_has_no_limit() -> None:

@@ -156,3 +156,10 @@ def test_sentences_end_with_one_full_stop_each() -> None:
 
 def test_chinese_sentences_end_with_their_own_stop(chinese: None) -> None:
     assert words.sentences("标题", "已有句号。") == "标题。已有句号。"
+
+
+def test_every_unit_is_named_in_the_language(chinese: None) -> None:
+    assert words.in_unit(50_000, "requests") == "50,000 次请求"
+    assert words.in_unit(730, "hours/month") == "每月 730 小时"
+    assert words.quantity(Quantity(2.0, 2.0, 12.0, "bytes/parameter")) == "每参数 2 字节（每参数 2–12 字节）"
+    assert words.in_unit(0.023, "USD/GiB-month") == "每 GiB·月 0.023 美元"

@@ -5,6 +5,7 @@ Everything that comes from outside is escaped here, so that a panel cannot forge
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,22 +17,48 @@ if TYPE_CHECKING:
 
 _LONGEST_SENTENCE = 1200
 
+#: A table of so many columns and more becomes cards, one for each row, in a place narrower than so many pixels.
+_NEEDS = ((4, 520), (6, 700), (9, 820))
+
+
+def cards(scroll: str) -> str:
+    """Style: a table too wide for its place, inside ``scroll``, is shown as a card a row, a line a cell.
+
+    A cell's ``data-column`` is its heading; the first cell of a row is the title of its card.
+    """
+    return "\n".join(_cards(pixels, f"{scroll} .columns-{columns}") for columns, pixels in _NEEDS)
+
+
+def _cards(pixels: int, table: str) -> str:
+    return f"""@container (max-width: {pixels}px) {{
+{table} thead {{ position: absolute; clip-path: inset(50%); width: 1px; height: 1px; }}
+{table}, {table} :is(tbody, tr, td) {{ display: block; width: auto; }}
+{table} tr {{ padding: 4px 0 8px; background: none; }}
+{table} td {{ max-width: none; border: none; padding: 1px 0; }}
+{table} td:first-child {{ font-weight: 600; border-bottom: 1px solid var(--jp-border-color2, #888); }}
+{table} td:not(:first-child) {{ display: grid; grid-template-columns: 9em minmax(0, 1fr); gap: 8px; }}
+{table} td:not(:first-child)::before {{ content: attr(data-column); opacity: 0.8; }}
+}}"""
+
+
 # JupyterLab's own variables, with a fallback for pages that are not JupyterLab: light and dark both read.
 STYLE = """<style>
 .gpufeed { color: var(--jp-ui-font-color1, #222); font: 14px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); }
 .widget-html-content:has(> .gpufeed) { min-width: 0; width: 100%; }
 .widget-text input { min-width: 0; }
+.vega-embed svg.marks { max-width: 100%; height: auto; }
 .gpufeed h3 { margin: 14px 0 4px; font-size: 15px; font-weight: 600; }
 .gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
 .gpufeed .headline { font-size: 22px; line-height: 1.3; font-weight: 600; }
 .gpufeed .error { border-left: 4px solid #D55E00; padding: 4px 10px; background: var(--jp-layout-color2, #f3f3f3); }
 .gpufeed .note { color: var(--jp-ui-font-color2, #555); }
-.gpufeed .scroll { overflow-x: auto; }
+.gpufeed .scroll { overflow-x: auto; container-type: inline-size; }
 .gpufeed table { border-collapse: collapse; margin: 4px 0; font-size: 13px; }
 .gpufeed .scroll th, .gpufeed .scroll td { text-align: left; vertical-align: top; padding: 4px 10px 4px 0;
-  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 5em; max-width: 26em; }
+  border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 4em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
-</style>"""
+@@CARDS@@
+</style>""".replace("@@CARDS@@", cards(".gpufeed .scroll"))
 
 
 def block(*parts: str) -> str:
@@ -72,13 +99,27 @@ def listed(sentences: list[str]) -> str:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """A table of text; wide ones scroll inside themselves."""
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in rows.columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escaped(cell, _LONGEST_SENTENCE)}</td>' for cell in row)}</tr>"
-        for row in rows.itertuples(index=False)
+    """A table of text; in a place too narrow for it a card for each row."""
+    return grid(
+        list(rows.columns),
+        ([escaped(cell, _LONGEST_SENTENCE) for cell in row] for row in rows.itertuples(index=False)),
     )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def grid(columns: Sequence[object], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are HTML, for pages with the style of :func:`cards`."""
+    names = [escape(str(name)) for name in columns]
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(map(_cell, names, row))}</tr>\n" for row in rows)
+    needs = next((f"columns-{least}" for least, _ in reversed(_NEEDS) if len(names) >= least), "")
+    return (
+        f'<div class="scroll"><table class="{needs}"><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody></table></div>\n"
+    )
+
+
+def _cell(column: str, shown: str) -> str:
+    return f'<td data-column="{column}"><span>{shown}</span></td>'
 
 
 @dataclass(frozen=True, eq=False)

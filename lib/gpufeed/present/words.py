@@ -169,11 +169,32 @@ _BILLED: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 
 
+#: Units that a sentence names: its id.
+_NAMED: Mapping[str, str] = {
+    "requests": "requests",
+    "ratio": "ratio",
+    "instances": "instances",
+    "GPUs": "gpus",
+    "hours/month": "hours-per-month",
+    "bytes/parameter": "bytes-per-parameter",
+    "bytes/token": "bytes-per-token",
+    "operations per IOPS": "operations-per-iops",
+    "failures per node-second": "failures-per-node-second",
+    "MB/s per TiB": "rate-per-tib",
+    "GiB per TiB": "capacity-per-tib",
+}
+
+
 def in_unit(value: float | None, unit: str) -> str:
     """A number of the model in its base unit, or in the unit it is billed by, as people read it."""
     if unit in _BILLED and value is not None:
         id_, written = _BILLED[unit]
         return text(f"billed.{id_}", number=written(value))
+    if unit in _NAMED and value is not None:
+        return text(f"unit.{_NAMED[unit]}", number=number(value))
+    currency, _, per = unit.partition("/")
+    if per in _BILLED and unit not in _BY_UNIT and value is not None:
+        return text(f"billed-per.{_BILLED[per][0]}", money=text(f"present.money.{currency}", amount=number(value)))
     return _BY_UNIT[unit](value) if unit in _BY_UNIT else f"{number(value)} {unit}".strip()
 
 

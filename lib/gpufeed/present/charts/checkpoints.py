@@ -24,12 +24,14 @@ from gpufeed.present.charts.drawing import (
     Rows,
     data,
     lines,
+    written,
     x_at,
     y_at,
 )
 
 _HEIGHT = 260
 _ROW_HEIGHT = 44
+_MARK_HEIGHT = 18
 # Colour and dash say the same thing, so that it reads in grey, and lines that lie on each other can be told apart.
 _LINES: dict[str, tuple[str, list[int]]] = {
     S3: (BLUE, [1, 0]),
@@ -154,10 +156,12 @@ def save_timeline(plan: CheckpointPlan) -> Drawing:
             color=alt.Color("moment", type="nominal", scale=marks["color"], legend=alt.Legend(title=None)),
             shape=alt.Shape("moment", type="nominal", scale=marks["shape"], legend=alt.Legend(title=None)),
         ),
-        alt.Chart(data(labels))
-        .mark_text(align="left", dy=-15, fontSize=11, color=INK)
-        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")),
-        *_stated(stated, x, field="at"),
+        *written(alt.Chart(data(labels)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-15),
+        # Beside each option's marks, and not across what is written above them.
+        alt.Chart(data([{"option": name, "at": stated} for name in names]))
+        .mark_tick(color=INK, thickness=2, height=_MARK_HEIGHT)
+        .encode(x=x, y=y),
+        _stated_label(stated, x, field="at"),
     ]
     title = text("chart.save.title", size=words.quantity(plan.size))
     chart = alt.layer(*layers).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
@@ -214,9 +218,7 @@ def time_between_failures(plan: CheckpointPlan) -> Drawing:
     layers = [
         bars.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("from", type="quantitative"), x2=alt.X2("at"), y=y),
         bars.mark_point(filled=True, size=130, opacity=1, color=BLUE, stroke=INK, strokeWidth=1).encode(x=x, y=y),
-        bars.mark_text(align="left", dx=10, fontSize=11, color=INK).encode(
-            x=x, y=y, text=alt.Text("label", type="nominal")
-        ),
+        *written(bars.encode(x=x, y=y, text=alt.Text("label", type="nominal")), dx=10),
     ]
     gpus = words.count(plan.plan.demand.accelerators)
     title, note = text("chart.failures.title", gpus=gpus), text("chart.failures.note")
@@ -251,10 +253,16 @@ def _duration_axis(ticks: list[float], title: str, *, field: str) -> Any:
 def _stated(interval: float, x: Any, *, field: str) -> list[Any]:
     """The interval that was stated, as a dashed line with its name."""
     mark = alt.Chart(data([{field: interval}]))
-    label = text("chart.stated", interval=words.duration(interval))
     return [
         mark.mark_rule(color=INK, strokeDash=[6, 4], strokeWidth=1.5).encode(x=x),
-        mark.mark_text(color=INK, align="center", baseline="bottom", dy=-4, fontSize=11).encode(
-            x=x, y=y_at(0), text=alt.TextValue(label)
-        ),
+        _stated_label(interval, x, field=field),
     ]
+
+
+def _stated_label(interval: float, x: Any, *, field: str) -> Any:
+    label = alt.TextValue(text("chart.stated", interval=words.duration(interval)))
+    return (
+        alt.Chart(data([{field: interval}]))
+        .mark_text(color=INK, align="center", baseline="bottom", dy=-4, fontSize=11)
+        .encode(x=x, y=y_at(0), text=label)
+    )

@@ -6,9 +6,9 @@ goes out twice: as Vega-Lite 5, which JupyterLab draws itself, and as SVG, which
 
 from __future__ import annotations
 
-import base64
 import html
 import math
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,19 +29,21 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.20.1.json"  # a name, never
 _VEGA_LITE = "5.20"
 MOST_ROWS = 5000
 
-# Okabe and Ito's colours, told apart with any colour vision; each mark also differs in shape, dash or lightness.
-BLUE, SKY, ORANGE, RED, GREEN, GREY, INK = (
-    "#0072B2", "#56B4E9", "#E69F00", "#D55E00", "#009E73", "#767676", "#1A1A1A",
-)  # fmt: skip
+# Okabe and Ito's colours, told apart with any colour vision, as dark or light as it takes to be seen on white and on
+# JupyterLab's dark card (#333); each mark also differs in shape, dash or lightness.  What is lighter has a rim.
+BLUE, SKY, ORANGE, RED, GREEN, GREY = "#2B88CC", "#56B4E9", "#E69F00", "#DB6413", "#12A079", "#808080"
+# Writing, and the rim around it, take their colours from the card: JupyterLab draws the chart on one of its theme.
+_DARK, _LIGHT = "#1A1A1A", "#EEEEEE"
+INK = alt.ExprRef(f"luminance(background) < 0.5 ? '{_LIGHT}' : '{_DARK}'")
+CARD = alt.ExprRef("background")
 WIDTH = 340
 _LINE = 72  # letters
 _FEW_DECADES = 2
 
 # Chinese falls back to whichever of these the reader's machine has, in the end to its default.
 _FONT = "Arial, 'Liberation Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
-# A white card of its own, with every colour named: JupyterLab's dark theme turns what is not named into white.
+# Names no colour of the card or of its guides: those are JupyterLab's theme's.
 _CONFIG: dict[str, Any] = {
-    "background": "white",
     "padding": 12,
     "font": _FONT,
     "view": {"stroke": None},
@@ -49,30 +51,33 @@ _CONFIG: dict[str, Any] = {
         "labelFontSize": 12,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
-        "labelColor": INK,
-        "titleColor": INK,
-        "domainColor": "#888888",
-        "tickColor": "#888888",
-        "gridColor": "#E5E5E5",
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "gridColor": GREY,
+        "gridOpacity": 0.25,
+        "labelSeparation": 6,
     },
-    "legend": {
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "labelColor": INK,
-        "titleColor": INK,
-        "orient": "bottom",
-        "labelLimit": 300,
-    },
-    "title": {
-        "color": INK,
-        "fontSize": 14,
-        "anchor": "start",
-        "subtitleFontSize": 12,
-        "subtitleColor": "#444444",
-        "offset": 10,
-    },
+    "legend": {"labelFontSize": 12, "titleFontSize": 12, "orient": "bottom", "labelLimit": 340},
+    "title": {"fontSize": 14, "anchor": "start", "subtitleFontSize": 12, "offset": 10},
     "text": {"fontSize": 12},
 }
+# An SVG is as narrow as a narrow page (``page.STYLE``), a canvas is not.
+_IN_LAB = {"embedOptions": {"renderer": "svg"}}
+# A picture is drawn on white; a page in the dark gives it another card and other ink, marks are seen on both.
+_PICTURE: dict[str, Any] = {
+    **_CONFIG,
+    "background": "white",
+    "style": {"guide-label": {"fill": _DARK}, "guide-title": {"fill": _DARK}},
+    "title": {**_CONFIG["title"], "color": _DARK, "subtitleColor": _DARK},
+}
+_STYLE = f"""<style>
+.gpufeed-chart {{ --ink: {_DARK}; --card: white; max-width: 100%; height: auto; }}
+[data-jp-theme-light="false"] .gpufeed-chart {{ --ink: {_LIGHT}; --card: #2B2B2B; }}
+.gpufeed-chart [fill="{_DARK}"] {{ fill: var(--ink); }}
+.gpufeed-chart [stroke="{_DARK}"] {{ stroke: var(--ink); }}
+.gpufeed-chart [fill="white"] {{ fill: var(--card); }}
+.gpufeed-chart [stroke="white"] {{ stroke: var(--card); }}
+</style>"""
 
 
 def _steps(*steps: tuple[float, str], factor: float = 1.0) -> str:
@@ -107,20 +112,20 @@ class Drawing:
     def spec(self) -> dict[str, Any]:
         # The specification is made here and tested as a picture: checking it against a schema costs 30 ms a time.
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
-        return {**spec, "$schema": SCHEMA, "description": self.description, "config": _CONFIG}
+        return {**spec, "$schema": SCHEMA, "description": self.description, "config": _CONFIG, "usermeta": _IN_LAB}
 
     @cached_property
     def svg(self) -> str:
-        return svg_of(self.spec)
+        drawn = svg_of({**self.spec, "config": _PICTURE})
+        return re.sub(r'class="marks"([^>]*)>', rf'class="gpufeed-chart"\1>{_STYLE}', drawn, count=1)
 
     @property
     def image(self) -> str:
-        """An HTML image of the chart, no wider than the page: ids inside the picture cannot meet those of another."""
-        data = base64.b64encode(self.svg.encode()).decode()
-        return (
-            f'<img class="gpufeed-chart" style="max-width:100%;height:auto" alt="{html.escape(self.description)}"'
-            f' src="data:image/svg+xml;base64,{data}">'
-        )
+        """The picture on a page, no wider than that, with its description for those who do not see it.
+
+        It stands in the page itself, so that it takes the page's theme; it has no ids that could meet others.
+        """
+        return f'<div role="img" aria-label="{html.escape(self.description)}">{self.svg}</div>'
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         return {MIMETYPE: self.spec, "image/svg+xml": self.svg, "text/plain": self.description}
@@ -159,9 +164,9 @@ def y_at(pixels: float) -> alt.YValue:
 
 
 def written(labels: alt.Chart, **where: Any) -> list[Any]:
-    """Labels from the left that stay readable across lines and bands: the letters, on a rim of the card's white."""
-    looks: dict[str, Any] = {"align": "left", "fontSize": 11, **where}
-    rim = labels.mark_text(color="white", stroke="white", strokeWidth=3, strokeJoin="round", **looks)
+    """Labels from the left that stay readable across lines and bands: the letters, on a rim of the card's colour."""
+    looks: dict[str, Any] = {"align": "left", "fontSize": 11, "lineBreak": "\n", **where}
+    rim = labels.mark_text(color=CARD, stroke=CARD, strokeWidth=3, strokeJoin="round", **looks)
     return [rim, labels.mark_text(color=INK, **looks)]
 
 

@@ -16,7 +16,6 @@ from gpufeed.present.charts.drawing import (
     BIT_RATE_LABEL,
     BLUE,
     GREY,
-    INK,
     MOST_ROWS,
     RATE_LABEL,
     RED,
@@ -28,14 +27,12 @@ from gpufeed.present.charts.drawing import (
     lines,
     thinned,
     thinning_note,
-    x_at,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _HEIGHT = 260
-_DEMAND_INK = "#A34700"
 
 
 def throughput(measurement: Measurement, demand: Demand | None) -> Drawing:
@@ -72,37 +69,53 @@ def _throughput(
     ticks = decades(min(drawn, default=1.0), max(drawn, default=1.0))
     concurrencies = [row["concurrency"] for row in rows] or [1]
     span = [min(concurrencies), max(*concurrencies, 2 * min(concurrencies))]
+    x_scale = alt.Scale(type="log", base=2, domain=span, nice=False, padding=34)
     x = alt.X(
         "concurrency",
         type="quantitative",
-        scale=alt.Scale(type="log", base=2, domain=span, nice=False, padding=34),
+        scale=x_scale,
         axis=alt.Axis(values=concurrencies, title=text("chart.throughput.x"), format="d", grid=False),
     )
     scale = alt.Scale(type="log", domain=[ticks[0], ticks[-1]], nice=False)
+    # What a line stands for is in the legend and each step's rate above the plot: no writing lies across a line.
+    levels: dict[str, tuple[float, str, list[int]]] = {text("chart.throughput.measured"): (0.0, BLUE, [1, 0])}
+    if demand is not None:
+        asks = text("chart.throughput.demand", demand=words.network_rate(demand.value))
+        levels[asks] = (demand.value, RED, [6, 4])
+    for name, rate in sorted(ceilings.items()):
+        levels[text("chart.throughput.ceiling", name=name, rate=words.network_rate(rate))] = (rate, GREY, [2, 3])
+    looks = _looks(levels)
     # Layers with axes of their own each draw one: all but the first go without.
     axis = _rate_axis("left", RATE_LABEL, ticks)
     left: dict[str, Any] = {"type": "quantitative", "scale": scale, "axis": None}
     layers: list[Any] = []
-    if demand is not None:
-        layers += _band(demand, left)
-    layers += [_ceiling(name, rate, left) for name, rate in sorted(ceilings.items())]
-    sweep = alt.Chart(data(rows))
+    if demand is not None and demand.low < demand.high:
+        band = alt.Chart(data([{"low": demand.low, "high": demand.high}]))
+        layers.append(band.mark_rect(color=RED, opacity=0.2).encode(y=alt.Y("low", **left), y2=alt.Y2("high")))
+    (measured, _), *others = levels.items()
     layers += [
-        sweep.mark_line(color=BLUE, strokeWidth=2).encode(x=x, y=alt.Y("rate", **{**left, "axis": axis})),
-        sweep.mark_point(color=BLUE, filled=True, size=80, opacity=1).encode(x=x, y=alt.Y("rate", **left)),
-        sweep.mark_text(dy=-12, fontSize=11, color=INK).encode(
-            x=x, y=alt.Y("rate", **left), text=alt.Text("label", type="nominal")
+        alt.Chart(data([{"line": name, "rate": rate}]))
+        .mark_rule(strokeWidth=2)
+        .encode(y=alt.Y("rate", **left), **looks)
+        for name, (rate, _, _) in others
+    ]
+    sweep = alt.Chart(data([{**row, "line": measured} for row in rows]))
+    layers += [
+        sweep.mark_line(strokeWidth=2).encode(x=x, y=alt.Y("rate", **{**left, "axis": axis}), **looks),
+        # The same places read as the rate of each step: an axis on top, which leaves out what has no room.
+        sweep.mark_point(color=BLUE, filled=True, size=80, opacity=1).encode(
+            x=alt.X("concurrency", type="quantitative", scale=x_scale, axis=_each_rate(rows)), y=alt.Y("rate", **left)
         ),
         # The same scale read in bits, as network cards are sold: an axis of its own on the right.
         sweep.mark_point(opacity=0).encode(
-            x=x,
+            x=alt.X("concurrency", type="quantitative", scale=x_scale, axis=None),
             y=alt.Y("rate", **{**left, "axis": _rate_axis("right", BIT_RATE_LABEL, [tick / 8 for tick in ticks])}),
         ),
     ]
     title = text("chart.throughput.title")
     chart = (
         alt.layer(*layers)
-        .resolve_axis(y="independent")
+        .resolve_axis(x="independent", y="independent")
         .properties(width=WIDTH, height=_HEIGHT, title=alt.TitleParams(title, subtitle=lines(notes)))
     )
     listed = "; ".join(f"{row['concurrency']}: {row['label']}" for row in rows)
@@ -115,28 +128,26 @@ def _rate_axis(side: Literal["left", "right"], label: str, ticks: Sequence[float
     return alt.Axis(orient=side, labelExpr=label, values=list(ticks), title=title, grid=side == "left")
 
 
-def _band(demand: Quantity, y: dict[str, Any]) -> list[Any]:
-    row = alt.Chart(data([{"low": demand.low, "value": demand.value, "high": demand.high}]))
-    return [
-        row.mark_rect(color=RED, opacity=0.16).encode(y=alt.Y("low", **y), y2=alt.Y2("high")),
-        row.mark_rule(color=RED, strokeDash=[6, 4], strokeWidth=2).encode(y=alt.Y("value", **y)),
-        row.mark_text(color=_DEMAND_INK, align="left", dy=-7, fontSize=11).encode(
-            x=x_at(4),
-            y=alt.Y("value", **y),
-            text=alt.TextValue(text("chart.throughput.demand", demand=words.network_rate(demand.value))),
-        ),
-    ]
+def _looks(levels: Mapping[str, tuple[float, str, list[int]]]) -> dict[str, Any]:
+    """Colour and dash of each line, in one legend that says what it stands for."""
+    legend = alt.Legend(title=None, columns=1, symbolType="stroke", symbolStrokeWidth=2.5, symbolSize=300)
+    colors, dashes = (alt.Scale(domain=list(levels), range=[look[i] for look in levels.values()]) for i in (1, 2))
+    return {
+        "color": alt.Color("line", type="nominal", scale=colors, legend=legend),
+        "strokeDash": alt.StrokeDash("line", type="nominal", scale=dashes, legend=legend),
+    }
 
 
-def _ceiling(name: str, rate: float, y: dict[str, Any]) -> Any:
-    row = alt.Chart(data([{"rate": rate}]))
-    label = text("chart.throughput.ceiling", name=name, rate=words.network_rate(rate))
-    return alt.layer(
-        row.mark_rule(color=GREY, strokeDash=[2, 3], strokeWidth=2).encode(y=alt.Y("rate", **y)),
-        row.mark_text(color="#555555", align="left", dy=-7, fontSize=11).encode(
-            x=x_at(4), y=alt.Y("rate", **y), text=alt.TextValue(label)
-        ),
-    )
+def _each_rate(rows: Rows) -> alt.Axis:
+    said = "''"
+    for row in rows:
+        said = f"datum.value == {row['concurrency']} ? '{row['label']}' : {said}"
+    steps = [row["concurrency"] for row in rows]
+    return alt.Axis(
+        orient="top", values=steps, labelExpr=said, labelOverlap="greedy",
+        title=None, grid=False, ticks=False,
+        domain=False, labelFontSize=11,
+    )  # fmt: skip
 
 
 def over_time(points: Sequence[tuple[float, float]]) -> Drawing:

@@ -8,11 +8,12 @@ import altair as alt
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.recommendation import Cost, OptionAnswer, Recommendation
 from gpufeed.present import tables, words
 from gpufeed.present.charts.drawing import (
     AMOUNT_LABEL,
     BLUE,
+    GREEN,
     GREY,
     INK,
     ORANGE,
@@ -24,13 +25,15 @@ from gpufeed.present.charts.drawing import (
     Rows,
     data,
     decades,
+    lines,
     written,
     x_at,
     y_at,
 )
-from gpufeed.present.tables.cost import amount, cost_parts, not_priced, part_of, priced_first
+from gpufeed.present.tables.cost import amount, cost_parts, costings, not_priced
 
 _ROW_HEIGHT = 44
+_MARK_HEIGHT = 18
 _VERDICTS = {
     "recommended": (BLUE, "circle"),
     "works": (SKY, "square"),
@@ -40,9 +43,10 @@ _VERDICTS = {
 _PARTS = {
     "storage": BLUE,
     "requests": "#A6D5F2",
-    "transfer": "#7A5195",
+    "transfer": "#9A6FC4",
     "kms": GREY,
-    "loading": "#2A9D8F",
+    "loading": GREEN,
+    "checkpoints": RED,
     "idle-gpus": ORANGE,
 }
 
@@ -62,9 +66,7 @@ def supply_vs_demand(recommendation: Recommendation) -> Drawing:
     y = _options_axis(names)
     known = [row for row in rows if row["value"] is not None]
     layers: list[Any] = [
-        alt.Chart(data(known))
-        .mark_rule(strokeWidth=3, color=INK, opacity=0.55)
-        .encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y),
+        alt.Chart(data(known)).mark_rule(strokeWidth=3, color=GREY).encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y),
         alt.Chart(data(known))
         .mark_point(filled=True, size=170, opacity=1, stroke=INK, strokeWidth=1)
         .encode(
@@ -73,10 +75,10 @@ def supply_vs_demand(recommendation: Recommendation) -> Drawing:
             color=_verdict_scale(alt.Color, 0),
             shape=_verdict_scale(alt.Shape, 1),
         ),
-        *written(alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-15),
+        *written(alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-17),
     ]
     if demand is not None:
-        layers = [*_demand_band(demand, x), *layers]
+        layers = [*_demand_band(demand, x, names, y), *layers]
     title = text("chart.supply.title", demand=words.quantity(demand))
     chart = alt.layer(*layers).properties(width=WIDTH, height=_ROW_HEIGHT * len(rows), title=title)
     listed = "; ".join(f"{row['option']}: {row['label']}" for row in rows)
@@ -123,30 +125,31 @@ def _verdict_scale(channel: Any, index: int) -> Any:
     return channel("verdict", type="nominal", scale=scale, legend=alt.Legend(title=None))
 
 
-def _demand_band(demand: Quantity, x: dict[str, Any]) -> list[Any]:
-    row: Rows = [{"low": demand.low, "value": demand.value, "high": demand.high}]
-    band = alt.Chart(data(row))
+def _demand_band(demand: Quantity, x: dict[str, Any], names: list[str], y: Any) -> list[Any]:
+    """What the GPUs ask for, beside each option's mark and not across what is written above it."""
+    asked = {"low": demand.low, "value": demand.value, "high": demand.high}
+    band = alt.Chart(data([{"option": name, **asked} for name in names]))
     return [
-        band.mark_rect(color=RED, opacity=0.16).encode(x=alt.X("low", **x), x2=alt.X2("high")),
-        band.mark_rule(color=RED, strokeDash=[6, 4], strokeWidth=2).encode(x=alt.X("value", **x)),
-        band.mark_text(color="#A34700", align="center", baseline="bottom", dy=-4, fontSize=11).encode(
-            x=alt.X("value", **x), y=y_at(0), text=alt.TextValue(text("chart.demand"))
-        ),
+        band.mark_bar(color=RED, opacity=0.25, height=_MARK_HEIGHT).encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y),
+        band.mark_tick(color=RED, thickness=2, height=_MARK_HEIGHT).encode(x=alt.X("value", **x), y=y),
+        alt.Chart(data([asked]))
+        .mark_text(color=INK, align="center", baseline="bottom", dy=-4, fontSize=11)
+        .encode(x=alt.X("value", **x), y=y_at(0), text=alt.TextValue(text("chart.demand"))),
     ]
 
 
 def cost(recommendation: Recommendation) -> Drawing:
-    """Storage, requests and idle GPUs per option; an option with a part that is not priced stands apart, last."""
-    answers = priced_first(recommendation)
-    names = [words.option(answer.option) for answer in answers]
+    """What the run costs, in parts; an option with a part that is not priced stands apart, last."""
+    found = {row.name if row.option is None else words.option(row.option): row for row in costings(recommendation)}
+    names = list(found)
     shown = cost_parts(recommendation)
     parts: Rows = [
-        {"option": words.option(answer.option), "part": text(f"column.{part}"), "order": order, "amount": billed.value}
-        for answer in answers
+        {"option": name, "part": text(f"column.{part}"), "order": order, "amount": billed.value}
+        for name, row in found.items()
         for order, part in enumerate(shown)
-        if (billed := part_of(answer, part)) is not None and billed.value < float("inf")
+        if (billed := row.parts.get(part)) is not None and billed.value < float("inf")
     ]
-    labels: Rows = [{"option": words.option(answer.option), "label": _cost_label(answer)} for answer in answers]
+    labels: Rows = [{"option": name, "label": _cost_label(row.cost)} for name, row in found.items()]
     y = _options_axis(names)
     x = alt.X(
         "amount",
@@ -165,7 +168,7 @@ def cost(recommendation: Recommendation) -> Drawing:
             color=alt.Color(
                 "part",
                 type="nominal",
-                legend=alt.Legend(title=None),
+                legend=alt.Legend(title=None, columns=3),
                 scale=alt.Scale(
                     domain=[text(f"column.{part}") for part in shown], range=[_PARTS[part] for part in shown]
                 ),
@@ -174,12 +177,15 @@ def cost(recommendation: Recommendation) -> Drawing:
     )
     said = written(alt.Chart(data(labels)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-16)
     title = text("chart.cost.title")
-    chart = alt.layer(bars, *said).properties(width=WIDTH, height=_ROW_HEIGHT * len(names), title=title)
+    covers = text("chart.cost.whole" if recommendation.bills_checkpoints else "chart.cost.reads")
+    chart = alt.layer(bars, *said).properties(
+        width=WIDTH, height=_ROW_HEIGHT * len(names), title=alt.TitleParams(title, subtitle=lines([covers]))
+    )
     listed = "; ".join(f"{row['option']}: {row['label']}" for row in labels)
-    return Drawing(chart, f"{title}. {listed}", tables.costs(recommendation))
+    return Drawing(chart, words.sentences(title, covers, listed), tables.costs(recommendation))
 
 
-def _cost_label(answer: OptionAnswer) -> str:
-    if answer.cost.total is not None:
-        return amount(answer.cost.total, answer.cost)
-    return text("chart.cost.not-priced", parts=not_priced(answer))
+def _cost_label(cost: Cost) -> str:
+    if cost.total is not None:
+        return amount(cost.total, cost)
+    return text("chart.cost.not-priced", parts=not_priced(cost))

@@ -12,6 +12,7 @@ from gpufeed.present import tables, words
 from gpufeed.present.charts.drawing import (
     AMOUNT_LABEL,
     BLUE,
+    CARD,
     DECIMAL_SIZE_LABEL,
     ORANGE,
     RED,
@@ -21,6 +22,7 @@ from gpufeed.present.charts.drawing import (
     Rows,
     data,
     lines,
+    written,
     x_at,
 )
 from gpufeed.present.tables.prefix import largest
@@ -67,7 +69,7 @@ def _histogram(rows: Rows, of: str, color: str, x: dict[str, Any], threshold: fl
     label = DECIMAL_SIZE_LABEL if of == "bytes" else AMOUNT_LABEL
     bars = (
         alt.Chart(data(rows))
-        .mark_rect(color=color, stroke="white", strokeWidth=1)
+        .mark_rect(color=color, stroke=CARD, strokeWidth=1)
         .encode(
             x=alt.X("from", **x),
             x2=alt.X2("to"),
@@ -105,12 +107,8 @@ def by_prefix(profile: PrefixProfile) -> Drawing:
             y=y,
         )
     )
-    said = (
-        alt.Chart(data(rows))
-        .mark_text(align="left", dy=-5, fontSize=11)
-        .encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal"))
-    )
+    said = written(alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-5)
     title = text("chart.prefixes.title")
-    chart = alt.layer(bars, said).properties(width=WIDTH, height=alt.Step(_BAR_HEIGHT + 10), title=title)
+    chart = alt.layer(bars, *said).properties(width=WIDTH, height=alt.Step(_BAR_HEIGHT + 10), title=title)
     listed = "; ".join(f"{row['prefix']}: {row['label']}" for row in rows)
     return Drawing(chart, f"{title}. {listed}", tables.prefixes(profile))

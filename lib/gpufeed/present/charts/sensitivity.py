@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import altair as alt
@@ -25,7 +27,7 @@ from gpufeed.present.charts.drawing import (
 from gpufeed.present.tables.flip import moved, nearest_first, today
 
 _WIDTH = 460
-_ROW_HEIGHT = 34
+_LINE_HEIGHT, _BAR_ROW = 13, 26  # pixels: a line of a label, and the bar below it with some air
 _TICKS = [0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0]
 _TIMES = "'× ' + format(datum.value, '~g')"
 
@@ -33,55 +35,81 @@ _TIMES = "'× ' + format(datum.value, '~g')"
 def sensitivity(found: Sequence[Sensitivity]) -> Drawing:
     """One row per trait, the nearest flip first, on a logarithmic axis of times today's value.
 
-    A bar as far as the plan stays, a diamond where it changes with what changes, a dashed line beyond.  A trait without
-    a value today has no place on this axis; the table has it.
+    A bar as far as the plan stays, a diamond for each change with what changes above it, a dashed line beyond.  A trait
+    without a value today has no place on this axis; the table has it.
     """
     shown = [one for one in nearest_first(found) if one.trait.now is not None]
-    names = [text(f"trait.{one.trait.name}") for one in shown]
+    labels = {one.trait.name: lines([_label(one)]) for one in shown}
+    # A row is as high as its label: what changes is written in full, above the bar and clear of every mark.
+    ends = list(accumulate(len(label) * _LINE_HEIGHT + _BAR_ROW for label in labels.values()))
+    at = {name: end - _BAR_ROW / 2 for name, end in zip(labels, ends, strict=True)}
     x: dict[str, Any] = {
         "type": "quantitative",
         "scale": alt.Scale(type="log", domain=[1 / SPAN, SPAN], nice=False, clamp=True),
         "axis": alt.Axis(values=_TICKS, labelExpr=_TIMES, title=text("chart.sensitivity.axis"), orient="bottom"),
     }
+    height = max(ends, default=_BAR_ROW)
     y = alt.Y(
-        "trait", type="nominal", sort=names, title=None, scale=alt.Scale(padding=0.5), axis=alt.Axis(labelLimit=200)
+        "at",
+        type="quantitative",
+        title=None,
+        scale=alt.Scale(domain=[0, height], nice=False, reverse=True),
+        axis=alt.Axis(values=list(at.values()), labelExpr=_names(at), labelLimit=200, grid=False, ticks=False),
     )
-    rows = [_row(one) for one in shown]
+    rows = [{**_row(one), "at": at[one.trait.name]} for one in shown]
+    said = [
+        {"at": at[name] - _LINE_HEIGHT * len(label) - 6, "label": "\n".join(label)} for name, label in labels.items()
+    ]
     layers = [
-        alt.Chart(data([beyond for one in shown for beyond in _beyond(one)]))
+        alt.Chart(data([{**beyond, "at": at[one.trait.name]} for one in shown for beyond in _beyond(one)]))
         .mark_rule(strokeWidth=1.5, strokeDash=[3, 3], color=GREY)
         .encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y),
         alt.Chart(data(rows))
         .mark_rule(strokeWidth=8)
         .encode(x=alt.X("low", **x), x2=alt.X2("high"), y=y, color=alt.Color("colour", type="nominal", scale=None)),
-        alt.Chart(data(rows)).mark_tick(color=INK, thickness=2, height=16).encode(x=alt.X("now", **x), y=y),
-        alt.Chart(data([change for one in shown for change in _changes(one)]))
-        .mark_point(filled=True, shape="diamond", size=170, opacity=1, color=RED, stroke=INK, strokeWidth=1)
-        .encode(x=alt.X("at", **x), y=y),
+        alt.Chart(data(rows))
+        .mark_point(shape="stroke", angle=90, size=260, color=INK, strokeWidth=2, opacity=1)
+        .encode(x=alt.X("now", **x), y=y),
+        alt.Chart(data([{**change, "at": at[one.trait.name]} for one in shown for change in _changes(one)]))
+        .mark_point(filled=True, shape="diamond", size=150, opacity=1, color=RED, stroke=INK, strokeWidth=1)
+        .encode(x=alt.X("times", **x), y=y),
         *written(
-            alt.Chart(data(rows)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")), dy=-13, limit=_WIDTH
+            alt.Chart(data(said)).encode(x=x_at(4), y=y, text=alt.Text("label", type="nominal")),
+            baseline="top",
+            lineHeight=_LINE_HEIGHT,
         ),
     ]
     title = text("chart.sensitivity.title")
-    said = alt.Title(title, subtitle=lines([text("chart.sensitivity.subtitle")]))
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=_ROW_HEIGHT * max(len(shown), 1), title=said)
-    listed = "; ".join(f"{row['trait']}: {row['label']}" for row in rows)
+    how = alt.Title(title, subtitle=lines([text("chart.sensitivity.subtitle")]))
+    chart = alt.layer(*layers).properties(width=_WIDTH, height=height, title=how)
+    listed = "; ".join(f"{text(f'trait.{one.trait.name}')}: {_label(one)}" for one in shown)
     return Drawing(chart, f"{title}. {listed}", tables.sensitivity(found))
 
 
-def _row(one: Sensitivity) -> dict[str, Any]:
-    """From where to where the plan stays, in times today's value, and in words what comes at the ends."""
-    low, high = _stays(one)
-    ends = [flip for flip in (one.below, one.above) if flip is not None]
-    moves = [moved([flip for flip in one.flips if flip.at == at]) for at in dict.fromkeys(f.at for f in ends)]
+def _names(at: Mapping[str, float]) -> str:
+    """A Vega expression: the name of the trait whose bar is at a place."""
+    written_ = "''"
+    for name, place in at.items():
+        written_ = f"abs(datum.value - {place!r}) < 0.5 ? {json.dumps(text(f'trait.{name}'))} : {written_}"
+    return written_
+
+
+def _label(one: Sensitivity) -> str:
+    """Today's value, and in words every change that was found, the nearest first."""
+    moves = [moved([flip for flip in one.flips if flip.at == at]) for at in dict.fromkeys(f.at for f in one.flips)]
     changes = text("present.list-separator").join(moves) or text("chart.sensitivity.none")
+    return text("chart.sensitivity.label", now=today(one.trait), changes=changes)
+
+
+def _row(one: Sensitivity) -> dict[str, Any]:
+    """From where to where the plan stays, in times today's value."""
+    low, high = _stays(one)
     return {
         "trait": text(f"trait.{one.trait.name}"),
         "low": _times(one, low),
         "now": 1.0,
         "high": _times(one, high),
-        "colour": BLUE if ends else SKY,
-        "label": text("chart.sensitivity.label", now=today(one.trait), changes=changes),
+        "colour": BLUE if one.flips else SKY,
     }
 
 
@@ -100,9 +128,8 @@ def _beyond(one: Sensitivity) -> Iterator[dict[str, Any]]:
 
 
 def _changes(one: Sensitivity) -> Iterator[dict[str, Any]]:
-    for flip in (one.below, one.above):
-        if flip is not None:
-            yield {"trait": text(f"trait.{one.trait.name}"), "at": _times(one, flip.at)}
+    for at in dict.fromkeys(flip.at for flip in one.flips):
+        yield {"trait": text(f"trait.{one.trait.name}"), "times": _times(one, at)}
 
 
 def _times(one: Sensitivity, value: float) -> float:

@@ -12,6 +12,7 @@ from gpufeed.facts.messages import language
 from gpufeed.facts.place import data_directory
 from gpufeed.present.charts import Drawing
 from gpufeed.present.escape import escaped
+from gpufeed.present.page import cards, grid
 from gpufeed.present.report.content import Address, Block, Cited, Content, Section
 
 _LONGEST = 2000  # characters of one sentence
@@ -20,7 +21,7 @@ _WEB = ("https://", "http://")
 
 
 def page(content: Content) -> str:
-    style = (data_directory() / "templates" / "report.css").read_text(encoding="utf-8")
+    style = (data_directory() / "templates" / "report.css").read_text(encoding="utf-8") + cards(".scroll")
     body = "".join(_body(content))
     return (
         f'<!DOCTYPE html>\n<html lang="{language().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'
@@ -73,11 +74,7 @@ def _block(block: Block, charts: _Charts) -> str:
 
 
 def _table(rows: pd.DataFrame) -> str:
-    head = "".join(f'<th scope="col">{_said(name)}</th>' for name in rows.columns)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>\n" for row in rows.itertuples(index=False)
-    )
-    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+    return grid(list(rows.columns), ([_cell(cell) for cell in row] for row in rows.itertuples(index=False)))
 
 
 def _cell(cell: object) -> str:

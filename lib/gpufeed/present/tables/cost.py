@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpufeed.facts import load
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.recommendation import Cost, OptionAnswer, Recommendation
+from gpufeed.model.cost import sum_of
+from gpufeed.model.recommendation import Cost, Recommendation
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
 
@@ -15,21 +18,51 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True, slots=True)
+class Costing:
+    """What is compared by its cost: its total, and the parts that make it, by column; None is "not priced"."""
+
+    option: str | None  # None: the whole plan
+    name: str  # with what backs it
+    cost: Cost
+    parts: Mapping[str, Quantity | None]
+
+
 def costs(recommendation: Recommendation) -> pd.DataFrame:
-    """What each option costs for the run; options with a part that is not priced come last and name it."""
+    """What the run costs, in parts, as :func:`costings` orders it."""
     parts = cost_parts(recommendation)
     return table(
         ("option", *parts, "total", "not-priced"),
         (
             (
-                words.system(answer),
-                *(amount(part_of(answer, name), answer.cost) for name in parts),
-                amount(answer.cost.total, answer.cost),
-                not_priced(answer),
+                row.name,
+                *(amount(row.parts[name], row.cost) if name in row.parts else "–" for name in parts),
+                amount(row.cost.total, row.cost),
+                not_priced(row.cost),
             )
-            for answer in priced_first(recommendation)
+            for row in costings(recommendation)
         ),
     )
+
+
+def costings(recommendation: Recommendation) -> list[Costing]:
+    """The whole plan where checkpoints are in its bill, then reading alone from each option.
+
+    Options are ordered by their total; those whose total is not known are ranked apart, after the others.
+    """
+    ranked = sorted(
+        recommendation.options,
+        key=lambda answer: (answer.cost.total is None, answer.cost.total.value if answer.cost.total else 0),
+    )
+    reading = [Costing(answer.option, words.system(answer), answer.cost, _parts(answer.cost)) for answer in ranked]
+    return [_whole(recommendation), *reading] if recommendation.bills_checkpoints else reading
+
+
+def _whole(plan: Recommendation) -> Costing:
+    """The parts of the reads, the checkpoints beside them, and the GPUs that wait for either."""
+    kept = [line for line in plan.saving(plan.placements["checkpoints"].option).lines if line.part != "idle-gpu"]
+    apart = {"checkpoints": sum_of(plan.currency, kept), "idle-gpus": plan.cost.idle_gpu}
+    return Costing(None, text("cost.whole-plan"), plan.cost, {**_parts(plan.option(plan.recommended).cost), **apart})
 
 
 #: The parts of a total, in the order they are shown: column → field of the cost.
@@ -39,22 +72,24 @@ _COST_PARTS = {
     "transfer": "transfer",
     "kms": "kms",
     "loading": "loading",
+    "checkpoints": "",  # of the whole plan only
     "idle-gpus": "idle_gpu",
 }
-_ONLY_WHERE_CHARGED = ("transfer", "kms", "loading")
+_ONLY_WHERE_CHARGED = ("transfer", "kms", "loading", "checkpoints")
 
 
 def cost_parts(recommendation: Recommendation) -> list[str]:
     """The parts that a total is made of here: the way to the bucket and its keys only where an option pays for them."""
 
     charged = {line.part for answer in recommendation.options for line in answer.cost.lines}
+    if recommendation.bills_checkpoints:
+        charged.add("checkpoints")
     return [name for name in _COST_PARTS if name not in _ONLY_WHERE_CHARGED or name in charged]
 
 
-def part_of(answer: OptionAnswer, name: str) -> Quantity | None:
-    """The amount of one part, by the name of its column; None is "not priced"."""
-    part: Quantity | None = getattr(answer.cost, _COST_PARTS[name])
-    return part
+def _parts(cost: Cost) -> dict[str, Quantity | None]:
+    """The amounts of one bill by the name of their columns."""
+    return {name: getattr(cost, field) for name, field in _COST_PARTS.items() if field}
 
 
 def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFrame:
@@ -81,14 +116,6 @@ def amount(part: Quantity | None, cost: Cost) -> str:
     return words.priced(part, cost.currency)
 
 
-def priced_first(recommendation: Recommendation) -> list[OptionAnswer]:
-    """Options by their total; those whose total is not known are ranked apart, after the others."""
-    return sorted(
-        recommendation.options,
-        key=lambda answer: (answer.cost.total is None, answer.cost.total.value if answer.cost.total else 0),
-    )
-
-
-def not_priced(answer: OptionAnswer) -> str:
+def not_priced(cost: Cost) -> str:
     """The lines without an amount, by name; empty where all are priced."""
-    return text("present.list-separator").join(text(f"cost.{part}") for part in answer.cost.not_priced)
+    return text("present.list-separator").join(text(f"cost.{part}") for part in cost.not_priced)
