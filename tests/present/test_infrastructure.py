@@ -78,6 +78,7 @@ NO_NEED = fsx.Need(holds_bytes=1e12)
 PLANS = {
     "as the model has it": BASE,
     "file system for reads only": placed(BASE, "fsx-for-lustre", "s3-standard"),
+    "file system for checkpoints only": placed(BASE, "s3-standard", "fsx-for-lustre"),
     "objects": placed(BASE, "s3-standard", "s3-standard"),
     "express": placed(BASE, "s3-express-one-zone", "s3-express-one-zone"),
     "mountpoint": placed(BASE, "mountpoint-s3", "s3-standard", "s3-standard"),
@@ -241,6 +242,37 @@ def test_data_is_imported_and_checkpoints_are_exported_but_never_their_deletion(
             same[path]["batch_import_meta_data_on_create"],
         )
         assert by_cloud == by_terra == (path == "/data")
+
+
+def test_a_file_system_for_checkpoints_alone_is_neither_linked_to_the_data_set_nor_filled_with_it() -> None:
+    name = "file system for checkpoints only"
+    [by_cloud] = of_type(template(name)[1], "AWS::FSx::DataRepositoryAssociation").values()
+    [by_terra] = [body for (kind, _), body in hcl(name).items() if kind.endswith("_association")]
+    assert by_cloud["Properties"]["FileSystemPath"] == by_terra["file_system_path"] == "/checkpoints"
+    assert "DependsOn" not in by_cloud and "depends_on" not in by_terra
+    assert "DataPrefix" not in template(name)[1]["Parameters"]
+    written = files(PLANS[name], FACTS, "snippets", version="0.1.0")
+    assert [file for file, text in written.items() if "hsm_restore" in text or "/data" in text] == []
+
+
+def test_a_file_system_for_reads_alone_has_no_way_for_checkpoints() -> None:
+    [association] = of_type(template("file system for reads only")[1], "AWS::FSx::DataRepositoryAssociation").values()
+    assert association["Properties"]["FileSystemPath"] == "/data"
+    written = files(PLANS["file system for reads only"], FACTS, "snippets", version="0.1.0")
+    assert "hsm_restore" in written["fsx-load.sh"] and "fsx-release.sh" not in written
+
+
+def test_a_mount_for_checkpoints_alone_has_no_threads_for_loaders() -> None:
+    saves = placed(BASE, "s3-standard", "mountpoint-s3", "s3-standard")
+    assert "max-threads" not in files(saves, FACTS, "snippets", version="0.1.0")["mountpoint.sh"]
+
+
+def test_where_export_falls_behind_each_file_says_which_saves_to_link() -> None:
+    # 980 GB at 875 MB/s are 1,120 s of export against saves every 600 s: one in 2.
+    found = placed(plan(model_parameters=7e10, checkpoint_interval=600), "s3-standard", "fsx-for-lustre")
+    for form in ("cloudformation", "terraform", "snippets"):
+        for text in files(found, FACTS, form, version="0.1.0").values():
+            assert "one save in 2 to the linked directory" in text
 
 
 def test_what_holds_checkpoints_outlives_its_stack() -> None:

@@ -244,16 +244,17 @@ def _file_system(system: FileSystem, need: Needed) -> Node:
                 "Tags": _TAGS,
             },
         },
-        "DataAssociation": _association(
-            "/data", "DataPrefix", need, {"AutoImportPolicy": {"Events": _EVENTS}}, batch_import=True
-        ),
     }
+    if system.holds_data:
+        imported = {"AutoImportPolicy": {"Events": _EVENTS}}
+        resources["DataAssociation"] = _association("/data", "DataPrefix", need, imported, batch_import=True)
     if system.holds_checkpoints:
         # Deleting a file must not delete its only durable copy.
         export = {"AutoExportPolicy": {"Events": [event for event in _EVENTS if event != "DELETED"]}}
         association = _association("/checkpoints", "CheckpointPrefix", need, export, batch_import=False)
         # One after the other: a file system changes one association at a time.
-        resources["CheckpointAssociation"] = {"DependsOn": "DataAssociation", **association}
+        after = {"DependsOn": "DataAssociation"} if system.holds_data else {}
+        resources["CheckpointAssociation"] = {**after, **association}
     return _outliving(resources, holds_checkpoints=system.holds_checkpoints)
 
 

@@ -16,6 +16,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx import automatic_metadata_iops
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
 from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.present import words
 
@@ -39,6 +40,7 @@ class FileSystem:
     has_metadata_configuration: bool
     metadata_iops: int | None
     efa: bool
+    holds_data: bool  # that the loaders read
     holds_checkpoints: bool
     lustre_version: str
     ports: tuple[tuple[int, int], ...]
@@ -124,6 +126,7 @@ def _file_system(plan: Recommendation, facts: Facts) -> FileSystem:
         has_metadata_configuration=bool(section.get_value("metadata_configuration")),
         metadata_iops=None if iops is None or iops <= with_capacity else int(iops),
         efa=bool(settings.get("efa")),
+        holds_data=plan.recommended == FSX,
         holds_checkpoints=plan.placements["checkpoints"].option == FSX,
         lustre_version=str(chosen.get_value("lustre_version")),
         ports=tuple((first, last) for first, last in chosen.get_value("ports")),
@@ -177,6 +180,9 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
         lines.append(text("infrastructure.no-bucket-key"))
     if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
+    every = exported_every(checkpoints, plan.demand, facts)
+    if every > 1:
+        lines.append(text("infrastructure.export-behind", every=every))
     return tuple(lines)
 
 

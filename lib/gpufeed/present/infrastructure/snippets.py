@@ -12,6 +12,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.place import data_directory
 from gpufeed.model.checkpoint_plan import ability_of, lacking
 from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
+from gpufeed.model.cost import WHILE_READING
 from gpufeed.model.recommendation import Placement, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.upload import default_part_bytes
@@ -31,7 +32,7 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
         names += ["mountpoint.sh", "mountpoint-eks.yaml"]
     if FSX in (reads, checkpoints):
         names += ["fsx.sh", "fsx-eks.yaml"]
-    if reads == FSX:
+    if reads == FSX and plan.option(FSX).first_epoch.way != WHILE_READING:
         names.append("fsx-load.sh")
     if checkpoints == FSX:
         names.append("fsx-release.sh")
@@ -74,7 +75,8 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
 
 def _mount_flags(plan: Recommendation, facts: Facts) -> list[str]:
     """Read only where nothing is written; else what the job's file operations need and the bucket can do, no more."""
-    flags = [f"max-threads {mount_threads(plan, facts)}"]
+    # Threads for the loaders that read through it; saves alone keep the default.
+    flags = [f"max-threads {mount_threads(plan, facts)}"] if plan.recommended == MOUNTPOINT else []
     saved = plan.placements["checkpoints"]
     if saved.option != MOUNTPOINT:
         return [*flags, "read-only"]

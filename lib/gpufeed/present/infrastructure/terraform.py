@@ -7,7 +7,7 @@ string in which ``${`` and ``%{`` are escaped; only an :class:`Expression` is ev
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -284,14 +284,19 @@ def _file_system(system: FileSystem, need: Needed) -> Iterator[Block]:
         # It is deleted by hand, once the export of the checkpoints is proven.
         nested.append(_of("lifecycle", (), prevent_destroy=True))
     yield _resource("aws_fsx_lustre_file_system", "training", *nested, **lustre)
-    yield _association("data", "auto_import_policy", _EVENTS, need, batch_import=True)
+    if system.holds_data:
+        yield _association("data", "auto_import_policy", _EVENTS, need, batch_import=True)
     if system.holds_checkpoints:
         # Deleting a file must not delete its only durable copy.
         events = [event for event in _EVENTS if event != "DELETED"]
-        yield _association("checkpoint", "auto_export_policy", events, need, batch_import=False)
+        # One after the other: a file system changes one association at a time.
+        after = [Expression("aws_fsx_data_repository_association.data")] if system.holds_data else []
+        yield _association("checkpoint", "auto_export_policy", events, need, batch_import=False, after=after)
 
 
-def _association(kind: str, policy: str, events: list[str], need: Needed, *, batch_import: bool) -> Block:
+def _association(
+    kind: str, policy: str, events: list[str], need: Needed, *, batch_import: bool, after: Sequence[Expression] = ()
+) -> Block:
     path = "/data" if kind == "data" else "/checkpoints"
     entries: dict[str, Any] = {
         "file_system_id": Expression("aws_fsx_lustre_file_system.training.id"),
@@ -300,9 +305,8 @@ def _association(kind: str, policy: str, events: list[str], need: Needed, *, bat
         "batch_import_meta_data_on_create": batch_import,
         "imported_file_chunk_size": need.chunk_mib,
     }
-    if kind != "data":
-        # One after the other: a file system changes one association at a time.
-        entries["depends_on"] = [Expression("aws_fsx_data_repository_association.data")]
+    if after:
+        entries["depends_on"] = list(after)
     s3 = _of("s3", (), _of(policy, (), events=events))
     return _resource("aws_fsx_data_repository_association", kind, s3, **entries)
 
