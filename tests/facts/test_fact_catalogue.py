@@ -233,3 +233,18 @@ def test_age_is_told_for_every_file(facts: Facts) -> None:
         "workloads.toml",
     ]
     assert (ages["prices.toml"].oldest, ages["prices.toml"].newest) == ("2025-04", "2026-10-01")
+
+
+def test_a_number_with_several_sources_says_which_gives_what() -> None:
+    facts = load()
+    silent = [
+        fact.id
+        for fact in facts.all_facts()
+        if len(fact.sources) > 1
+        and fact.quantity is not None
+        and fact.quantity.low != fact.quantity.high
+        # Fitted to the rows of all of them: tests/published/fit_utilisation.py
+        and not fact.id.startswith("utilisation.")
+        and not fact.note
+    ]
+    assert silent == []

@@ -108,7 +108,8 @@ def worked_out(figure: Figure) -> float:
     equation = re.sub(r"[A-Za-z_][\w.]*", lambda m: names.get(m[0], m[0]), figure.equation)
     for sign, python in (("×", "*"), ("−", "-"), ("^", "**")):
         equation = equation.replace(sign, python)
-    constants = {"bytes_per_GiB": 2**30, "seconds_per_hour": 3600, "bytes_per_MB": 10**6}
+    constants = {"bytes_per_GiB": 2**30, "seconds_per_hour": 3600, "bytes_per_MB": 10**6, "GiB_per_billed_TiB": 1000}
+    constants |= {"requests_per_billed_unit": 1000, "requests_to_open_and_close": 2, "objects_per_billed_unit": 10**6}
     functions = {"least": min, "most": max, "ceil": math.ceil, "floor": math.floor, "round": round}
     return float(eval(equation, {"__builtins__": {}}, values | constants | functions))  # noqa: S307 - made by us
 
@@ -216,3 +217,30 @@ def test_the_least_of_several_remembers_all_it_was_chosen_among() -> None:
         where_from = origin(chosen.value)
         assert isinstance(where_from, Made)
         assert (where_from.operation, where_from.operands) == (function, (fast.value, slow.value))
+
+
+def test_the_capacity_that_waiting_gpus_pay_for_opens_into_named_numbers() -> None:
+    """Where price and waiting together cost least: the root of (waiting × 1 byte/s) / (price × rate of one GiB)."""
+    waits = {
+        "instances": 319,
+        "model_parameters": 70.6e9,
+        "checkpoint_interval": 1800,
+        "run_hours": 240,
+        "interface": "posix",
+    }
+    workload = {"task": "pretraining", "instance_type": "p5.48xlarge", "dataset_bytes": 4e12, "objects": 15_000}
+    found = recommend(Workload.from_mapping(workload | waits | {"region": "us-east-1"}, load()), load())
+    assert found.placements["checkpoints"].option == "fsx-for-lustre"
+    figure = explain(found, load())["fsx-for-lustre.supply.configuration.storage_capacity_gib"]
+    assert re.findall(r"(?<![\w.])[\d.]+", figure.equation) == ["0.5"]  # the root; every other number has a name
+    assert {"idle_gpu_unit_price", "checkpoint_rate_share", "checkpoint_interval", "efa_capacity_step"} <= {
+        given.name for given in figure.inputs
+    }
+
+
+def test_requests_billed_by_the_thousand_name_the_thousand() -> None:
+    figures = explain(plan("images"), load())
+    billed = [figure for figure in figures.values() if figure.result.unit == "1000 requests" and "/" in figure.equation]
+    assert billed
+    for figure in billed:
+        assert "1000" not in figure.equation

@@ -88,7 +88,7 @@ def test_the_same_as_lines_of_text() -> None:
         (
             "    per_request_read: 90 MB/s (50–90 MB/s) ● published Amazon S3 user guide: performance design patterns "
             "(as of 2026-08-01) https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
-            "optimizing-performance-design-patterns.html options.s3-standard.per_request_read"
+            "optimizing-performance-design-patterns.html options.s3-standard.per_request_read <b>Guide</b>"
         ),
     ]
 
@@ -144,3 +144,18 @@ def test_only_what_was_stated_is_marked_so_and_bounds_have_names() -> None:
     up_to = next(given for given in band.inputs if given.name == "price_s3_standard_storage_up_to")
     assert (up_to.quantity.value, up_to.quantity.unit, up_to.quantity.basis) == (51_200, "GiB", "published")
     assert derivation.amount(up_to.quantity) == "51,200 GiB"
+
+
+def test_thousands_of_requests_are_shown_as_the_equation_counts_them() -> None:
+    # 4 TB / 8 MiB = 476,837 requests; billed are 476.837 times a thousand.
+    assert derivation.amount(Quantity.exact(4e12 / 2**23 / 1000, "1000 requests")) == "476,837 requests (477 × 1,000)"
+
+
+def test_the_sources_of_a_fact_stand_in_its_own_order_the_first_is_that_of_its_value() -> None:
+    fact = load().model["part_bytes"]
+    assert fact.quantity is not None and fact.sources[0] == "mountpoint-configuration"
+    figure = Figure("demand.request_bytes", fact.quantity, "part_bytes", (Input("part_bytes", fact.quantity, fact),))
+    page = derivation.page({figure.id: figure}, load(), "s3-standard")
+    first, second = (page.index(load().sources[name].title) for name in fact.sources)
+    assert first < second
+    assert "8 MiB is the part size of AWS" in "\n".join(derivation.lines({figure.id: figure}, load()))

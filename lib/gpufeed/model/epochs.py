@@ -249,7 +249,7 @@ def _fits(passes: Passes) -> tuple[bool, bool, bool]:
 def shares_to_size_for(passes: Passes) -> tuple[float, ...]:
     """Shares of the reads worth sizing a file system for: all, or where memory surely holds an epoch the second's."""
     sure, _, _ = _fits(passes)
-    return (1.0, 1.0 - 1.0 / passes.nodes) if sure else (1.0,)
+    return (1.0, 1.0 - 1 / passes.nodes) if sure else (1.0,)
 
 
 def fed_over_run(own: Quantity | None, later: LaterEpochs | None, passes: Passes) -> Quantity | None:

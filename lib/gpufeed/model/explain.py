@@ -25,7 +25,18 @@ from gpufeed.model.trace import Known, Made, origin, remembering_facts, remember
 _BINDS = {"+": 1, "−": 1, "×": 2, "/": 2, "^": 3}
 _NOT_COMMUTATIVE = frozenset({"−", "/"})
 #: Numbers that need a name to be recognised.
-_CONSTANTS = {2**30: "bytes_per_GiB", 3600: "seconds_per_hour", 10**6: "bytes_per_MB"}
+_CONSTANTS: dict[float, str] = {
+    2**30: "bytes_per_GiB",
+    3600: "seconds_per_hour",
+    10**6: "bytes_per_MB",
+    1000: "GiB_per_billed_TiB",
+}
+#: Those that are something else in an amount that is billed in this unit.
+_BILLED: dict[str, dict[float, str]] = {
+    "1000 requests": {1000: "requests_per_billed_unit", 2: "requests_to_open_and_close"},
+    "1000000 objects": {10**6: "objects_per_billed_unit"},
+    "1000000 objects-month": {10**6: "objects_per_billed_unit"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +182,7 @@ class _Equation:
     def __init__(self, figure_id: str, figures: Mapping[str, Quantity], owners: Mapping[int, str]) -> None:
         self._id, self._figures, self._owner = figure_id, figures, owners
         self._inputs: dict[str, Input] = {}
+        self._constants: dict[float, str] = {**_CONSTANTS, **_BILLED.get(figures[figure_id].unit, {})}
 
     def figure(self) -> Figure:
         result = self._figures[self._id]
@@ -191,7 +203,7 @@ class _Equation:
         if _identity(number) in self._owner or isinstance(where_from, Known):
             return self._named(number), 9
         if where_from is None:
-            return _CONSTANTS.get(number, f"{number:.12g}"), 9  # type: ignore[call-overload]  # 3600.0 is 3600
+            return self._constants.get(number, f"{number:.12g}"), 9
         return self._made(where_from)
 
     def _made(self, made: Made) -> tuple[str, int]:

@@ -84,7 +84,7 @@ def share_asked_again(nodes: int, later_epochs: float) -> float:
     Assumption: each node reads another random 1/N of the data in each epoch and keeps it.
     Equation: 1/m × Σ (1 − 1/N)^k for k = 1 … m = (N − 1) × (1 − (1 − 1/N)^m) / m.
     """
-    share: float = (nodes - 1) * (1.0 - (1.0 - 1.0 / nodes) ** later_epochs) / later_epochs
+    share: float = (nodes - 1) * (1.0 - (1.0 - 1 / nodes) ** later_epochs) / later_epochs
     return share
 
 
@@ -98,7 +98,7 @@ def slowdown_as_caches_fill(load: float, nodes: int, later_epochs: float) -> flo
         return 1.0
     if math.isinf(load):
         return load
-    kept = 1.0 - 1.0 / nodes
+    kept = 1.0 - 1 / nodes
     slow = min(later_epochs, math.floor(math.log(load) / -math.log(kept)))
     mean: float = (load * (nodes - 1) * (1.0 - kept**slow) + later_epochs - slow) / later_epochs
     return mean

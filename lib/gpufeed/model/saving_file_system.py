@@ -77,7 +77,8 @@ class _Sum:
 
     def least_of_disks(self) -> float:
         """Where the sum is least as long as the disks bind: C = sqrt(w / (p × k)), no larger than the ceiling uses."""
-        return min(math.sqrt(self.at_one / (self.per_gib * self.disks)), self.ceiling / self.disks)
+        by_sum: float = (self.at_one / (self.per_gib * self.disks)) ** 0.5
+        return min(by_sum, self.ceiling / self.disks)
 
     def no_more_than(self, most: float) -> tuple[float, float]:
         """The capacities between which the sum can be that low: the roots of p × C² − most × C + w / k = 0.
@@ -98,17 +99,25 @@ def _orders_by_sum(least: Order, need: Need, job: Job) -> Iterator[tuple[float, 
     summed = _sum_of(least, section, job)
     if summed is None:
         return
-    # The bare number: what is found by trying has no equation.
     first = float(least.capacity_gib)
     yield summed.of(least), first, least
-    near = fsx.enlarged(
-        least, max(first, fsx.accepted(section, summed.least_of_disks(), efa=least.efa)), need, job.facts
-    )
-    low, high = summed.no_more_than(min(summed.of(least), summed.of(near)))
+    by_disks = max(fsx.accepted(section, summed.least_of_disks(), efa=least.efa), least.capacity_gib)
+    near = fsx.enlarged(least, by_disks, need, job.facts)
+    low, high = map(float, summed.no_more_than(min(summed.of(least), summed.of(near))))
     between = _accepted_between(max(first, low), high, section, summed, efa=least.efa)
-    for order in (near, *(fsx.enlarged(least, capacity, need, job.facts) for capacity in between)):
+    beside = (_steps_from(by_disks, capacity, section, efa=least.efa) for capacity in between)
+    for order in (near, *(fsx.enlarged(least, capacity, need, job.facts) for capacity in beside)):
         if order.capacity_gib > first:
             yield summed.of(order), float(order.capacity_gib), order
+
+
+def _steps_from(start: float, capacity: float, section: Section, *, efa: bool) -> float:
+    """The same capacity, as so many steps from another: what is found by trying has no equation of its own."""
+    step = section.known("efa_capacity_step" if efa and "efa_capacity_step" in section else "capacity_step").value / GIB
+    steps = float((capacity - start) / step)
+    if not steps.is_integer():
+        return capacity
+    return start + steps * step if steps >= 0.0 else start - -steps * step
 
 
 def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *, efa: bool) -> Iterator[float]:
@@ -132,17 +141,17 @@ def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
     ):
         return None
     reached = facts.model.known("checkpoint_rate_share").value
-    stopped = float(run.gpu_hour_price.value * run.hours)
+    stopped = run.gpu_hour_price.value * run.hours
     size, each = section.quantity("storage_per_server"), math.inf
     if size is not None and not order.efa:
         each = float(fsx.server_connections(1, job.load.writing_nodes, facts).value)
     months = bill_of(run, facts).months * (1.0 - run.discount) / jobs
     return _Sum(
-        per_gib=float(a_gib.value * months),
+        per_gib=a_gib.value * months,
         per_iops=0.0 if an_iops is None else float(an_iops.value * months),
-        disks=float(fsx.throughput(1.0, section.known("disk_write_baseline")).value) / jobs,
+        disks=section.known("disk_write_baseline").value / fsx.GIB_PER_BILLED_TIB * fsx.MB / jobs,
         per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
         ceiling=min(clients_carry(job.load, facts, efa=order.efa)["write"].values()),
-        at_one=float(stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval),
+        at_one=stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval,
         stopped=stopped,
     )

@@ -93,7 +93,9 @@ def _link(source: Source, date: str) -> str:
 
 def _sources(quantity: Quantity, facts: Facts, fact: Fact | None) -> list[tuple[Source, str]]:
     """Each source of a number with the date of what it says; a fact from one source may have a date of its own."""
-    sources = [facts.sources[id_] for id_ in sorted(quantity.sources) if id_ in facts.sources]
+    # A fact keeps its own order: the first is what its value is from, the others bear on its range.
+    ids = sorted(quantity.sources) if fact is None else [*fact.sources, *sorted(quantity.sources - set(fact.sources))]
+    sources = [facts.sources[id_] for id_ in ids if id_ in facts.sources]
     if fact is not None and fact.as_of and len(sources) == 1:
         return [(sources[0], _dated(fact.as_of))]
     return [(source, _dated(source.as_of)) for source in sources]
@@ -116,6 +118,9 @@ def amount(quantity: Quantity, trait: str = "") -> str:
     """A number with its range and unit; one that was stated, as its field is read."""
     if trait in NUMBERS and quantity.basis == "stated":
         return words.trait_value(quantity.value, quantity.unit)
+    if quantity.unit == "1000 requests":
+        # As the equation counts them, so that it can be worked out by hand.
+        return text("explain.thousands", requests=words.quantity(quantity), units=words.number(quantity.value))
     return words.quantity(quantity)
 
 
@@ -148,7 +153,7 @@ def _source_line(given: Input, facts: Facts) -> str:
     said = [amount(given.quantity, given.name), words.basis(given.quantity.basis)]
     cited = _sources(given.quantity, facts, given.fact)
     said.append("; ".join(f"{source.title} ({date}) {source.url or ''}".strip() for source, date in cited))
-    said.append(given.fact.id if given.fact else "")
+    said += [given.fact.id, given.fact.note] if given.fact else []
     return " ".join(filter(None, said))
 
 
