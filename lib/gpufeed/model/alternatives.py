@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
@@ -16,8 +17,10 @@ from gpufeed.model import formulas
 from gpufeed.model.advise import recommend
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.cost import bill_of
+from gpufeed.model.fsx import GIB
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.measurement import Measurement
+from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
@@ -46,6 +49,8 @@ def alternatives(
     job, _ = job_of(plan.workload, facts, profile)
     found = [
         *_other_mode(plan, job, profile, measurement),
+        *_other_ways(plan, job, profile, measurement),
+        *_same_region(plan, job),
         *_larger_parts(plan, job),
         *_memory_first(plan, job),
         *_copied_once(plan, job),
@@ -100,6 +105,71 @@ def _other_mode(
         "stall": other.option(placed.option).stall.share,
     }
     yield Alternative(Reason(f"instead-{mode}", found), now.value - then.value)
+
+
+#: What lies between instances and bucket, and what could lie there: (field, as stated, instead, id, source).
+_WAYS = (
+    ("network_path", NAT, "gateway-endpoint", "instead-gateway-endpoint", "s3-gateway-endpoint"),
+    ("encryption", "sse-kms", "sse-kms-bucket-key", "instead-bucket-key", "s3-bucket-keys"),
+)
+
+
+def _other_ways(
+    plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
+) -> Iterator[Alternative]:
+    """The whole plan once more over a way to the bucket, or with keys, that cost less; nothing of the job changes.
+
+    A gateway endpoint is free.  To use a bucket key, each object that exists is put again.
+    """
+    for name, stated, instead, id_, source in _WAYS:
+        if getattr(plan.workload, name) != stated:
+            continue
+        changed: Any = {name: instead}
+        other = recommend(replace(plan.workload, **changed), job.facts, profile=profile, measurement=measurement)
+        once = Quantity.exact(0.0) if stated == NAT else _put_again(job)
+        now, then = plan.cost.total, other.cost.total
+        if now is None or then is None or once is None:
+            continue
+        then = (then + once).named(plan.currency)
+        saves = now.value - then.value
+        if _worth_naming(saves, plan, job):
+            said = {
+                "now": now,
+                "then": then,
+                "saves": Quantity.exact(saves, plan.currency),
+                "option": other.recommended,
+            }
+            yield Alternative(Reason(id_, said, source), saves)
+
+
+def _put_again(job: Job) -> Quantity | None:
+    puts = Quantity.exact(job.run.objects)
+    return bill_of(job.run, job.facts).line("copy-puts", "requests", S3, "put", puts).amount
+
+
+def _same_region(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """The data set copied once into the Region of the instances, where the run reads it across several times.
+
+    Equation: saves = price across × (bytes across − data set) − a PUT for each object.  The price depends on both
+    Regions, so without an own one the saving is not known, and the bytes are said.
+    """
+    line = next((line for line in plan.cost.lines if line.id == "transfer"), None)
+    if plan.workload.network_path != OTHER_REGION or line is None or line.quantity is None:
+        return
+    once = job.run.dataset_bytes / GIB
+    if line.quantity.value <= once.value:
+        return
+    puts, saves = _put_again(job), None
+    if line.unit_price is not None and puts is not None:
+        saves = line.unit_price.value * (line.quantity.value - once.value) - puts.value
+        if not _worth_naming(saves, plan, job):
+            return
+    said = {
+        "across": (line.quantity * GIB).named("bytes"),
+        "bytes": job.run.dataset_bytes,
+        "saves": None if saves is None else Quantity.exact(saves, plan.currency),
+    }
+    yield Alternative(Reason("instead-same-region", said), saves)
 
 
 def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
