@@ -14,6 +14,9 @@ from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 
+#: bytes/s into S3: 8 parts of 8 MiB from each of 64 ranks, each in 30 ms and 8 MiB at 20 MB/s
+OF_64_RANKS = 64 * 8 * 2**23 / (0.03 + 2**23 / 20e6)
+
 
 def workload(**traits: Any) -> Workload:
     least = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge"}
@@ -134,14 +137,14 @@ def test_express_does_not_exist_in_china_and_s3_files_is_not_known_to() -> None:
 
 @pytest.mark.parametrize(
     ("interval", "frequent"),
-    # 980 GB at 80 % of 64 ranks × 8 parts × 20 MB/s = 8.192 GB/s: 119.6 s, 5 % of 2,393 s.
-    [(2380.0, True), (2410.0, False)],
+    # 980 GB at 80 % of 64 ranks × 8 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s: 128.2 s, 5 % of 2,564 s.
+    [(2550.0, True), (2580.0, False)],
 )
 def test_frequent_is_derived_from_the_stall_on_s3(interval: float, frequent: bool) -> None:
     found = plan(model_parameters=70e9, checkpoint_interval=interval, interface="s3-api")
     assert ("frequent-checkpoints" in found.rule.rules) is frequent
     warning = next(w for w in found.warnings if w.id.startswith("frequency-derived"))
-    assert warning.parameters["interval"] == pytest.approx(980e9 / (0.80 * 64 * 8 * 20e6) / 0.05)
+    assert warning.parameters["interval"] == pytest.approx(980e9 / (0.80 * OF_64_RANKS) / 0.05)
 
 
 def test_a_restore_that_s3_misses_makes_restore_fast() -> None:
@@ -161,8 +164,8 @@ def test_an_asynchronous_save_stops_the_gpus_for_the_copy_to_host_memory_only() 
 def test_an_asynchronous_save_longer_than_its_interval_stops_the_gpus_for_the_rest() -> None:
     found = plan(checkpoint_bytes=1e12, checkpoint_interval=100, checkpoint_mode="async")
     stall = found.option("s3-standard").stall
-    # Written in 1 TB / (80 % of 64 × 8 × 20 MB/s) = 122.07 s, so 22.07 s reach into the next interval; 0.78 s to copy.
-    save, copy = 1e12 / (0.80 * 64 * 8 * 20e6), 1e12 / (64 * 20e9)
+    # Written in 1 TB / (80 % of 64 × 8 parts) = 130.8 s, so 30.8 s reach into the next interval; 0.78 s to copy.
+    save, copy = 1e12 / (0.80 * OF_64_RANKS), 1e12 / (64 * 20e9)
     assert stall.fits_interval is False
     assert stall.stall_seconds is not None and stall.stall_seconds.value == pytest.approx(copy + save - 100)
     assert stall.share is not None and stall.share.value == pytest.approx((copy + save - 100) / 100)
@@ -178,8 +181,12 @@ def test_the_best_asynchronous_interval_leaves_time_to_write() -> None:
 def test_saving_never_takes_more_than_all_of_the_time() -> None:
     found = plan(checkpoint_bytes=1e12, checkpoint_interval=60)
     share = found.option("s3-standard").stall.share
-    # At best 45 MB/s a part, and 103 % of that, as published saves reach of what they were given.
-    assert share is not None and share[:3] == (pytest.approx(1e12 / (64 * 8 * 45e6 * 1.03) / 60), 1.0, 1.0)
+    # At best 9 ms and 8 MiB at 45 MB/s a part, and 103 % of that, as published saves reach of what they were given.
+    assert share is not None and share[:3] == (
+        pytest.approx(1e12 / (64 * 8 * 2**23 / (0.009 + 2**23 / 45e6) * 1.03) / 60),
+        1.0,
+        1.0,
+    )
 
 
 def test_a_file_system_has_room_for_two_checkpoints_beside_the_data() -> None:

@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 from examples import configured_at
+from hypothesis import given as given_any
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
+from gpufeed.model.rules import FSX, SYSTEMS
 from gpufeed.model.supply import Load, small_threshold, supply
 
 GBIT = 1e9 / 8
@@ -129,8 +133,8 @@ def test_the_parts_of_a_checkpoint_meet_the_put_limit_of_a_prefix() -> None:
     # 8,000 parts × 20 MB/s = 160 GB/s, but 3,500 PUT/s × 8 MiB = 29.4 GB/s
     assert given.write_bytes_per_s is not None
     assert given.write_bytes_per_s.value == pytest.approx(3500 * 8 * 2**20)
-    express = supply("s3-express-one-zone", replace(SMALL, writers=8000, s3_network=None), load())
-    # 8,000 × 110 MB/s = 880 GB/s, 100,000 PUT/s × 8 MiB = 839 GB/s
+    express = supply("s3-express-one-zone", replace(SMALL, writers=9000, s3_network=None), load())
+    # 9,000 parts of 4 ms and 8 MiB at 110 MB/s: 941 GB/s, 100,000 PUT/s × 8 MiB = 839 GB/s
     assert express.write_bytes_per_s is not None
     assert express.write_bytes_per_s.value == pytest.approx(100_000 * 8 * 2**20)
 
@@ -188,3 +192,41 @@ def test_small_files_on_fsx_are_bound_by_opens() -> None:
 )
 def test_small_is_where_waiting_is_half_of_the_time(option: str, latency: float, rate: float) -> None:
     assert small_threshold(option, load()).value == pytest.approx(latency * rate)
+
+
+def test_a_part_that_is_uploaded_waits_for_its_answer_as_a_read_does() -> None:
+    given = supply("s3-standard", replace(LARGE, s3_network=None), load())
+    # 64 parts of 8 MiB at once, each 30 ms and 8 MiB at 20 MB/s: 0.449 s; 0.419 s without the wait.
+    assert given.write_bytes_per_s is not None
+    assert given.write_bytes_per_s.value == pytest.approx(64 * 8 * 2**20 / (0.03 + 8 * 2**20 / 20e6))
+
+
+@settings(max_examples=60, deadline=None)
+@given_any(
+    option=st.sampled_from(SYSTEMS),
+    load_=st.builds(
+        lambda size, objects, in_flight, **others: replace(
+            SMALL,
+            request_bytes=exact(size),
+            object_bytes=exact(size * objects),
+            in_flight=in_flight,
+            writers=in_flight,
+            **others,
+        ),
+        size=st.floats(1e3, 1e9),
+        objects=st.floats(1.0, 1e3),
+        in_flight=st.floats(1.0, 1e5),
+        prefixes=st.integers(1, 100),
+        operations=st.sampled_from([frozenset(), frozenset({"rename"})]),
+        nat=st.sampled_from([None, Quantity.exact(5e9, "bytes/s")]),
+    ),
+    more=st.floats(1.0, 1e3),
+)
+def test_more_concurrency_never_lowers_what_is_supplied(option: str, load_: Load, more: float) -> None:
+    facts = load()
+    configuration = configured_at("PERSISTENT_2-SSD-250", 4800, fsx.Need(1e12)) if option == FSX else None
+    harder = replace(load_, in_flight=load_.in_flight * more, writers=load_.writers * more)
+    before, after = (supply(option, each, facts, configuration) for each in (load_, harder))
+    for name in ("read_bytes_per_s", "write_bytes_per_s"):
+        one, other = getattr(before, name), getattr(after, name)
+        assert all(b >= a * (1 - 1e-12) for a, b in zip(one[:3], other[:3], strict=True))

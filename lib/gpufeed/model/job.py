@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
 from gpufeed.model.epochs import Passes, hours_of, passes_of, touched
@@ -66,6 +66,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         object_bytes=object_bytes,
         in_flight=asked.in_flight,
         writers=asked.checkpoint_writers * _parts_at_once(asked, facts),
+        part_bytes=_part_bytes(asked, facts),
         writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
         jobs=asked.jobs,
@@ -117,6 +118,14 @@ def _parts_at_once(asked: Demand, facts: Facts) -> float:
         return most
     upload = upload_of(asked.checkpoint_bytes.value, asked.checkpoint_writers, facts)
     return min(most, max(1.0, upload.file_bytes / upload.part_bytes))
+
+
+def _part_bytes(asked: Demand, facts: Facts) -> Quantity:
+    """One part of a save: as clients make them, or all that a rank saves where that is less."""
+    part = facts.model.known("part_bytes")
+    if asked.checkpoint_bytes is None:
+        return part
+    return least(part, asked.checkpoint_bytes / asked.checkpoint_writers).named("bytes")
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

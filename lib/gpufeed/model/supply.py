@@ -31,6 +31,7 @@ class Load:
     operations: frozenset[str] = frozenset()
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
+    part_bytes: Quantity | None = None  # one part of a checkpoint; None: as clients make them
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
@@ -140,16 +141,19 @@ def _at_rate(requests_per_s: Quantity, load: Load) -> Quantity:
 def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantity, writes_per_s: Quantity) -> _Ceilings:
     """Reads and writes by the time of one request and by the requests that are allowed.
 
-    A checkpoint is written in parts, and each part is a request of its own.
+    A checkpoint is written in parts, and each part is a request of its own, which waits for its answer as a read does.
+    Assumption: the published rate of an upload is that of a request while it sends, as AWS's client uses it beside a
+    latency.  References: aws-transfer-manager-rs.
     """
     seconds = _request_time(option, load, facts)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "request-limit": _at_rate(load.share_of(requests_per_s), load),
     }
-    part = facts.model.known("part_bytes")
-    own = facts.options[option].known("per_request_write") * load.writers
-    write = least(own, load.share_of(writes_per_s) * part)
+    chosen, part = facts.options[option], facts.model.known("part_bytes")
+    sent = (load.part_bytes or part).middle()
+    of_a_part = formulas.request_seconds(sent, chosen.known("first_byte_latency"), chosen.known("per_request_write"))
+    write = least(formulas.in_flight_rate(load.writers, sent, of_a_part), load.share_of(writes_per_s) * part)
     if load.nat is not None:
         limits["nat-bandwidth"] = nat = load.share_of(load.nat)
         write = least(write, nat)
