@@ -11,6 +11,7 @@ from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas, loading
 from gpufeed.model.advise import recommend
+from gpufeed.model.course import course
 from gpufeed.model.fsx import GIB, Need, cheapest, configurations
 from gpufeed.model.job import job_of
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Recommendation
@@ -126,6 +127,10 @@ def test_gpus_that_cost_nothing_may_wait() -> None:
     assert waits is not None
     assert amounts(cheap)["first-epoch-gpu"] == pytest.approx(waits.value / 3600 * 8 * 0.0001)
     assert "loading-storage" not in amounts(cheap)
+    # What is read through is not loaded before, in the timeline either.
+    found = plan(gpu_hour_price=0.0001)
+    assert found.recommended == "fsx-for-lustre"
+    assert [step.id for step in course(found, load()) if step.when == "before"] == ["create.fsx-for-lustre"]
 
 
 def test_s3_files_imports_before_at_a_published_rate() -> None:

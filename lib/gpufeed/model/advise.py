@@ -46,12 +46,19 @@ def recommend(
     )
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
+    # A saver is another program than the loader: what the loader cannot read from, checkpoints may still be written to.
+    saver = fit
+    if traits.object_interface:
+        saver = {option: fitness(answer, traits, job, rewritten=True) for option, answer in judged.items()}
+    if all(answer.verdict == "ruled-out" for answer in fit.values()):
+        fit = saver
     whole = together(
         fit,
-        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job),
+        saver,
+        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job, rewritten=True),
         rule,
-        frequent or fast_restore,
-        job,
+        frequent=frequent or fast_restore,
+        job=job,
     )
     reads, saves, placed = whole.reads, whole.saves, whole.placed
     fit = in_plan(fit, whole)
@@ -82,6 +89,7 @@ def recommend(
     answers = tuple(against_the_rest(fit[option], whole, fit[reads]) for option in SYSTEMS)
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
+    doubts = tuple(plausible.doubts(job, traits, judged[S3].stall))
     return Recommendation(
         workload=workload,
         region=job.region,
@@ -100,7 +108,9 @@ def recommend(
         warnings=(
             *first,
             *(caveat for caveat in noted if caveat.grave),
-            *plausible.doubts(job, traits, judged[S3].stall),
+            *caution.interface_overruled(placements["training_reads"], placed, traits, doubts),
+            *caution.exports_behind(placed, job),
+            *doubts,
             *caution.objects_as_samples(job),
             *job.demand.warnings,
             *warnings,

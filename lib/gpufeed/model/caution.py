@@ -1,15 +1,16 @@
-"""What decides an answer without being seen in it: the assumed number of prefixes, a benchmark's own threshold."""
+"""What is not seen in an answer: the assumed number of prefixes, a benchmark's own threshold, saves without a copy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model import placements
 from gpufeed.model.demand import accelerators_of, preset_of
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
-from gpufeed.model.rules import EXPRESS, S3
+from gpufeed.model.rules import EXPRESS, S3, Traits
 
 #: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
 ANSWERED_BY: dict[str, tuple[str, ...]] = {
@@ -77,6 +78,32 @@ def _short_of_requests(answer: OptionAnswer, demand: Demand) -> bool:
         return False
     named = answer.supply.limited_by == "request-limit" or _BY_PREFIXES & {reason.id for reason in answer.reasons}
     return bool(named) and (asked is None or limit.low < asked.high)
+
+
+def interface_overruled(
+    reads: Placement, saves: Placement, traits: Traits, doubts: Iterable[Caveat]
+) -> Iterator[Caveat]:
+    """The job was said to speak the S3 API alone, and goes on something that serves files."""
+    if not traits.object_interface or any(doubt.id == "doubt-objects-and-files" for doubt in doubts):
+        return
+    for placed, what in ((reads, "reads"), (saves, "saves")):
+        if placed.option not in (S3, EXPRESS):
+            yield Caveat(f"interface-overruled-{what}", {"option": placed.option}, grave=True)
+
+
+def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
+    """Saves come faster than they are copied to S3, so most of them never get a copy that lasts."""
+    found = placements.exports_behind(placed.option, job)
+    if found is not None:
+        said = {
+            "option": placed.option,
+            "export": found.export,
+            "interval": found.interval,
+            "every": found.every,
+            "oldest": found.oldest,
+            "queue": found.queue,
+        }
+        yield Caveat(f"export-falls-behind-{placed.option}", said, grave=True)
 
 
 def beside_threshold(reads: Placement, fed: Quantity | None, job: Job) -> Placement:

@@ -41,6 +41,12 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
     )
 
 
+def daly_of(stalled: CheckpointStall, demand: Demand) -> float | None:
+    """The interval by Daly's formula alone [s], whether or not a slow save is written in it.  References: daly-2006."""
+    blocks, failure = stalled.blocks_seconds, demand.mean_time_to_failure
+    return None if blocks is None or failure is None else formulas.daly_interval(blocks.value, failure.value)
+
+
 def best_intervals(demand: Demand, stalled: CheckpointStall, workload: Workload, facts: Facts) -> Quantity | None:
     """The interval that wastes least [s], over the published times between failures; None where it is not known.
 

@@ -15,7 +15,7 @@ from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
 from gpufeed.model.goodput import Goodput, Losses
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
-from gpufeed.model.release import Timeline, timeline
+from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
 from gpufeed.model.upload import upload_of
@@ -202,8 +202,8 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
         late = {"seconds": stall.beyond_seconds.high, "interval": stall.interval}
         but.append(Reason("save-may-exceed-interval", late))
     moments = timeline(answer.option, plan.demand, stall, plan.option(S3).stall, facts)
-    if moments.export is not None and moments.export.value > stall.interval:
-        but.append(Reason("export-falls-behind", {"seconds": moments.export, "interval": stall.interval}))
+    if moments.export is not None and moments.every > 1:
+        but.append(falling_behind(moments.export, stall.interval, moments.every))
     recommended = answer.option == plan.placements["checkpoints"].option
     return Checkpoints(
         answer=answer,

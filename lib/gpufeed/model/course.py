@@ -8,7 +8,9 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.cost import WHILE_READING
 from gpufeed.model.job import Job, job_of
+from gpufeed.model.placements import exports_behind
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import Timeline, timeline
@@ -40,7 +42,7 @@ class Step:
 def course(plan: Recommendation, facts: Facts, profile: PrefixProfile | None = None) -> tuple[Step, ...]:
     """The steps of a plan in their order: create, bring in, train, save, export, prove, release and delete."""
     job, _ = job_of(plan.workload, facts, profile)
-    return (*_before(plan, job), *_during(plan, job), *_after(plan, facts))
+    return (*_before(plan, job), *_during(plan, job), *_after(plan, job))
 
 
 def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
@@ -52,6 +54,8 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
             yield Step(f"create.{option}", BEFORE)
     reads = plan.option(plan.recommended)
     if reads.option not in _CREATED or (reads.option == S3_FILES and reads.first_epoch.limited_by != "import"):
+        return
+    if reads.first_epoch.way == WHILE_READING:
         return
     # A copy in a directory bucket is made by copying objects, for which no rate is published.
     seconds = None if reads.option == EXPRESS else reads.first_epoch.load_seconds
@@ -77,7 +81,8 @@ def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
     moments = _moments(plan, job.facts)
     if moments.written is not None:
         found = {"interval": plan.demand.checkpoint_interval, "waits": moments.gpus_continue, "in_s3": moments.in_s3}
-        yield Step("save", DURING, moments.written, found)
+        more = {} if moments.every == 1 else {"every": moments.every, "export": moments.export}
+        yield Step("save-behind" if more else "save", DURING, moments.written, found | more)
 
 
 def _moments(plan: Recommendation, facts: Facts) -> Timeline:
@@ -85,11 +90,13 @@ def _moments(plan: Recommendation, facts: Facts) -> Timeline:
     return timeline(option, plan.demand, plan.option(option).stall, plan.option(S3).stall, facts)
 
 
-def _after(plan: Recommendation, facts: Facts) -> Iterator[Step]:
+def _after(plan: Recommendation, job: Job) -> Iterator[Step]:
     """The last save reaches S3, that is proven, and what was created is given back."""
     option = plan.placements["checkpoints"].option
-    moments = _moments(plan, facts)
-    if option in _CREATED:
+    moments, behind = _moments(plan, job.facts), exports_behind(option, job)
+    if behind is not None:
+        yield Step("export-behind", AFTER, behind.queue, {"every": behind.every, "in_s3": moments.in_s3})
+    elif option in _CREATED:
         yield Step(f"export.{option}", AFTER, moments.in_s3)
     for created in _CREATED:
         if created in _used(plan):

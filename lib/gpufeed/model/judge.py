@@ -119,8 +119,11 @@ def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:
     return size is not None and size.value < small_threshold(S3, job.facts).value and starved and by_requests
 
 
-def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
-    """Rule an option out for what it cannot do, and say what it does badly."""
+def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool = False) -> OptionAnswer:
+    """Rule an option out for what it cannot do, and say what it does badly.
+
+    A loader that speaks the S3 API alone cannot read files; with ``rewritten`` that is only said against the option.
+    """
     option, facts = answer.option, job.facts
     out: list[Reason] = []
     but: list[Reason] = []
@@ -142,7 +145,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job) -> OptionAnswer:
     cannot = sorted(traits.operations - operations)
     out += [Reason("cannot-do-operation", {"operation": name}, _source(chosen, "operations")) for name in cannot]
     if traits.object_interface and option not in (S3, EXPRESS):
-        but.append(Reason("not-the-s3-api"))
+        (but if rewritten else out).append(Reason("not-the-s3-api", {}, _source(chosen, "interfaces")))
     if option in (S3_FILES, MOUNTPOINT) and traits.complex_posix:
         but.append(Reason("not-for-complex-posix", {}, "aws-china-summit-2026"))
     if option != FSX and (traits.frequent or traits.fast_restore):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
-from gpufeed.model.checkpoint import best_intervals
+from gpufeed.model.checkpoint import best_intervals, daly_of
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import need_of, need_of_saves
@@ -16,6 +16,8 @@ from gpufeed.model.job import Job
 from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
+from gpufeed.model.release import Backlog, backlog, exported_every, falling_behind
+from gpufeed.model.retention import kept_checkpoints
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import mountpoint_backing
@@ -83,10 +85,13 @@ def checkpoints(
 ) -> Placement:
     """Where the checkpoints go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
 
+    Rare ones go on the rule's file system for the reads too, unless the job was said to speak the S3 API alone.
+
     A program that wants files saves as files too: the rule's S3 then stands behind one of the ways onto a bucket, and
     the model prefers the one the reads take.  The model's own choice decides where it differs (:func:`_by_model`).
     """
-    by_rule = FSX if frequent or rule.option == FSX or "posix" in rule.rules else S3
+    as_files = all(reason.id != "not-the-s3-api" for reason in fit[FSX].reasons)
+    by_rule = FSX if frequent or "posix" in rule.rules or (rule.option == FSX and as_files) else S3
     preferred = by_rule
     if fit[by_rule].verdict == "ruled-out":
         by_rule = _way_onto_s3(rule, fit)
@@ -105,6 +110,8 @@ def checkpoints(
         reasons=(
             Reason("checkpoints-frequent" if frequent else "checkpoints-rare"),
             *_timing(stall, job),
+            *_waiting_for_export(option, job),
+            *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
             *(_sized_for(savings[option], job) if option == FSX else ()),
         ),
@@ -120,25 +127,34 @@ def _by_model(
 
     Out are those that are late.  Of the others it takes the one whose storage, requests and waiting GPUs cost least, as
     long as that beats ``preferred`` beyond doubt; a system that the plan does not have otherwise has to be worth its
-    setting up.  Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and
-    else takes the one that stalls least.
+    setting up.  An option whose export falls behind is preferred to nothing: not every save there gets a copy that
+    lasts, so it has to beat those where each does beyond doubt.
+    Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and else takes
+    the one that stalls least.
     """
     if savings[preferred].stall.share is None:
         return None
-    able = _able(preferred, fit, job)
-    in_time = [name for name in able if _late(savings[name].stall, job) is None]
+    in_time = _in_time(preferred, fit, savings, job)
     totals = _totals(in_time, savings)
     if not totals:
-        return _stalling_least(preferred, in_time or able, savings, job)
+        return _stalling_least(preferred, in_time or _able(preferred, fit, job), savings, job)
     to_set_up = {name: setting_up(name, reads, job) for name in totals}
-    mine = totals.get(preferred)
-    if mine is not None:
-        totals = {
-            name: total
-            for name, total in totals.items()
-            if cheaper_beyond_doubt(total, mine, least_saving(job) + to_set_up[name] - to_set_up[preferred])
-        }
-    return min(totals, key=lambda name: totals[name].value + to_set_up[name], default=preferred)
+
+    def in_all(name: str) -> float:
+        return totals[name].value + to_set_up[name]
+
+    def best_of(names: Iterable[str], known: str) -> str:
+        """What is cheaper than ``known`` beyond doubt, the cheapest of those; else ``known``."""
+        better = [
+            name
+            for name in names
+            if cheaper_beyond_doubt(totals[name], totals[known], least_saving(job) + to_set_up[name] - to_set_up[known])
+        ]
+        return min(better, key=in_all, default=known)
+
+    copied = [name for name in totals if exported_every(name, job.demand, job.facts) == 1] or list(totals)
+    chosen = best_of(copied, preferred if preferred in copied else min(copied, key=in_all))
+    return best_of(totals, chosen)
 
 
 def setting_up(option: str, reads: str, job: Job) -> float:
@@ -162,6 +178,10 @@ def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str
     if size is not None and size.value / job.demand.checkpoint_writers > most:
         able = [name for name in able if name != MOUNTPOINT]
     return [name for name in able if name == preferred or _nothing_against(fit[name])]
+
+
+def _in_time(preferred: str, fit: Mapping[str, OptionAnswer], savings: Mapping[str, Saving], job: Job) -> list[str]:
+    return [name for name in _able(preferred, fit, job) if _late(savings[name].stall, job) is None]
 
 
 def _totals(names: list[str], savings: Mapping[str, Saving]) -> dict[str, Quantity]:
@@ -205,7 +225,16 @@ def _timing(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
         found = {"seconds": restore, "interval": target}
         yield Reason("restore-misses-target" if restore.value > target else "restore-may-miss-target", found)
     if stall.best_interval is not None:
-        yield Reason("best-interval", {"interval": best_intervals(job.demand, stall, job.workload, job.facts)})
+        found = {"interval": best_intervals(job.demand, stall, job.workload, job.facts)}
+        by_formula = daly_of(stall, job.demand)
+        if by_formula is not None and by_formula < stall.best_interval and stall.save_seconds is not None:
+            bounds = {
+                "daly": Quantity.exact(by_formula, "seconds"),
+                "slowest": Quantity.exact(stall.save_seconds.high, "seconds"),
+            }
+            yield Reason("best-interval-by-slowest-save", found | bounds)
+        else:
+            yield Reason("best-interval", found)
 
 
 def _worth(
@@ -226,9 +255,11 @@ def _worth(
         too_late = _late(savings[by_rule].stall, job)
         if too_late is not None:
             yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
+        elif theirs is not None and (behind := list(_waiting_for_export(by_rule, job))):
+            yield Reason("saving-rule-falls-behind", {"option": by_rule, "cost": theirs, "because": behind[0]})
         elif theirs is not None:
             yield Reason("saving-on-rules-option", {"option": by_rule, "cost": theirs})
-    in_time = [name for name in _able(option, fit, job) if _late(savings[name].stall, job) is None]
+    in_time = _in_time(option, fit, savings, job)
     cheaper = {name: total for name, total in _totals(in_time, savings).items() if total.value < mine.value}
     if not cheaper:
         return
@@ -239,6 +270,30 @@ def _worth(
         yield Reason("saving-too-little", found | {"amount": amount, "currency": job.run.currency})
     else:
         yield Reason("saving-cheaper-in-doubt", found)
+
+
+def _waiting_for_export(option: str, job: Job) -> Iterator[Reason]:
+    found = exports_behind(option, job)
+    if found is not None:
+        yield falling_behind(found.export, found.interval, found.every)
+
+
+def _where_each_is_copied(
+    savings: Mapping[str, Saving], fit: Mapping[str, OptionAnswer], option: str, job: Job
+) -> Iterator[Reason]:
+    """Beside an option whose export falls behind: the cheapest where each save gets a copy that lasts."""
+    if exports_behind(option, job) is None:
+        return
+    totals = _totals(_in_time(option, fit, savings, job), savings)
+    copied = {name: total for name, total in totals.items() if exported_every(name, job.demand, job.facts) == 1}
+    if copied:
+        other = min(copied, key=lambda name: copied[name].value)
+        yield Reason("saving-with-each-copied", {"option": other, "cost": copied[other]})
+
+
+def exports_behind(option: str, job: Job) -> Backlog | None:
+    """What waits for its copy in S3 where saves come faster than they are exported."""
+    return backlog(option, job.demand, kept_checkpoints(job.workload, job.facts), job.run.hours, job.facts)
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:

@@ -135,7 +135,7 @@ class CheckpointStall:
     save_seconds: Quantity | None  # until the bytes are on the option
     stall_seconds: Quantity | None  # GPUs waiting per save
     interval: float
-    best_interval: float | None  # the one that wastes least (Daly), from the stall and the mean time to failure
+    best_interval: float | None  # wastes least: Daly's, or what the slowest asynchronous save takes if longer
     share: Quantity | None
     restore_seconds: Quantity | None  # every node its share, all at once
     fits_interval: bool | None  # async: the save ends before the next begins

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, most
-from gpufeed.model.recommendation import CheckpointStall, Demand
+from gpufeed.facts.quantity import Quantity, least, most
+from gpufeed.model.recommendation import CheckpointStall, Demand, Reason
 from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
 
 
@@ -61,6 +62,7 @@ class Timeline:
     in_s3: Quantity | None  # a copy in a general purpose bucket
     export: Quantity | None  # seconds of export for each save; the next waits behind it
     release: str
+    every: int = 1  # one save in so many can be in S3 before the next of them waits
 
 
 def timeline(option: str, demand: Demand, stall: CheckpointStall, s3: CheckpointStall, facts: Facts) -> Timeline:
@@ -73,9 +75,8 @@ def timeline(option: str, demand: Demand, stall: CheckpointStall, s3: Checkpoint
     if written is None or size is None:
         return Timeline(None, None, None, None, _RELEASE.get(option, "at-once"))
     in_s3: Quantity | None = written
-    export = None
-    if option in (FSX, S3_FILES):
-        export = _export(size, demand.checkpoint_writers, option, facts)
+    export = export_seconds(option, demand, facts)
+    if export is not None:
         quiet = facts.options[S3_FILES].known("export_quiet_window")
         in_s3 = written + export if option == FSX else written + quiet + export
     elif option == EXPRESS:
@@ -86,15 +87,74 @@ def timeline(option: str, demand: Demand, stall: CheckpointStall, s3: Checkpoint
         in_s3=None if in_s3 is None else in_s3.named("seconds"),
         export=export,
         release=_RELEASE.get(option, "at-once"),
+        every=exported_every(option, demand, facts),
     )
 
 
 _RELEASE = {FSX: "fsx-for-lustre", S3_FILES: "s3-files", EXPRESS: "s3-express-one-zone"}
 
 
-def _export(size: Quantity, files: int, option: str, facts: Facts) -> Quantity:
-    """Seconds to bring ``files`` files of ``size`` bytes in all to the bucket: by bytes or by files, the longer."""
+def export_seconds(option: str, demand: Demand, facts: Facts) -> Quantity | None:
+    """Seconds to bring one save to the bucket: by bytes or by files, the longer.
+
+    None where saves are not exported, or their size is not known.
+    References: fsx-export-benchmark, s3-files-performance.
+    """
+    if option not in (FSX, S3_FILES) or demand.checkpoint_bytes is None:
+        return None
     chosen = facts.options[option]
-    by_bytes = size / chosen.known("export_throughput")
-    by_files = Quantity.exact(float(files)) / chosen.known("export_rate")
+    by_bytes = demand.checkpoint_bytes / chosen.known("export_throughput")
+    by_files = Quantity.exact(float(demand.checkpoint_writers)) / chosen.known("export_rate")
     return most(by_bytes, by_files).named("seconds")
+
+
+def exported_every(option: str, demand: Demand, facts: Facts) -> int:
+    """One save in so many can be exported before the next one that is waits behind it; 1: each.
+
+    Above 1 the queue of an export of every save never empties while the job runs, so the gate never opens.
+    Equation: ceil(export / interval).
+    """
+    if option not in (FSX, S3_FILES) or demand.checkpoint_bytes is None:
+        return 1
+    chosen = facts.options[option]
+    # The middle alone, since a choice among places asks for it again and again.
+    by_bytes = demand.checkpoint_bytes.value / chosen.known("export_throughput").value
+    by_files = demand.checkpoint_writers / chosen.known("export_rate").value
+    return max(1, math.ceil(max(by_bytes, by_files) / demand.checkpoint_interval))
+
+
+def falling_behind(export: Quantity, interval: float, every: int) -> Reason:
+    """That the export of each save is not done when the next is written."""
+    return Reason("export-falls-behind", {"seconds": export, "interval": interval, "every": every})
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """An export that takes longer than the interval between saves.  Seconds."""
+
+    export: Quantity
+    interval: float
+    every: int
+    oldest: Quantity  # how old the last copy in S3 is at most where one save in ``every`` is exported
+    queue: Quantity  # after the last step at most, where every save is exported
+
+
+def backlog(option: str, demand: Demand, kept: Quantity, hours: float, facts: Facts) -> Backlog | None:
+    """What an export that falls behind leaves behind; None where it keeps up.
+
+    Parameters: saves that the file system keeps, hours of the run.
+    Assumption: what is deleted before its turn is not exported, so no more waits than is kept.
+    Equation: queue = export × min(saves of the run, saves kept); oldest = every × interval + export.
+    """
+    every = exported_every(option, demand, facts)
+    export = None if every == 1 else export_seconds(option, demand, facts)
+    if export is None:
+        return None
+    saves = Quantity.exact(max(1.0, hours * 3600.0 / demand.checkpoint_interval))
+    return Backlog(
+        export=export,
+        interval=demand.checkpoint_interval,
+        every=every,
+        oldest=(export + every * demand.checkpoint_interval).named("seconds"),
+        queue=(export * least(saves, kept)).named("seconds"),
+    )

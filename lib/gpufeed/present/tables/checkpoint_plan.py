@@ -17,7 +17,7 @@ from gpufeed.model.checkpoint_plan import (
     lacking,
 )
 from gpufeed.model.observed_save import ObservedSave
-from gpufeed.model.release import Export
+from gpufeed.model.release import Export, Timeline
 from gpufeed.model.release import gate as release_gate
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
@@ -194,12 +194,18 @@ def timelines(plan: CheckpointPlan) -> pd.DataFrame:
                 words.system(option.answer),
                 words.quantity(option.timeline.gpus_continue),
                 words.quantity(option.timeline.written),
-                words.quantity(option.timeline.in_s3),
+                _in_s3(option.timeline),
                 text(f"release.{option.timeline.release}"),
             )
             for option in plan.options
         ),
     )
+
+
+def _in_s3(moments: Timeline) -> str:
+    """When the copy that lasts is there; where export falls behind it is there of one save in so many."""
+    when = words.quantity(moments.in_s3)
+    return when if moments.every == 1 else text("checkpoints.in-s3-of-one-in", in_s3=when, every=moments.every)
 
 
 def gate(export: Export) -> list[str]:
