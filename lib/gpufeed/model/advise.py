@@ -46,16 +46,12 @@ def recommend(
     )
     rule = published_rule(traits, facts)
     fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
-    # A saver is another program than the loader: what the loader cannot read from, checkpoints may still be written to.
-    saver = fit
-    if traits.object_interface:
-        saver = {option: fitness(answer, traits, job, rewritten=True) for option, answer in judged.items()}
-    if all(answer.verdict == "ruled-out" for answer in fit.values()):
-        fit = saver
+    rewritten = all(answer.verdict == "ruled-out" for answer in fit.values())
+    if rewritten:
+        fit = {option: fitness(answer, traits, job, rewritten=True) for option, answer in judged.items()}
     whole = together(
         fit,
-        saver,
-        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job, rewritten=True),
+        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job, rewritten=rewritten),
         rule,
         frequent=frequent or fast_restore,
         job=job,

@@ -14,6 +14,7 @@ from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
 from gpufeed.model.goodput import Goodput, Losses
+from gpufeed.model.judge import CANNOT_SAVE
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
 from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
@@ -21,8 +22,7 @@ from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
 from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import FILE_OPERATIONS
 
-#: What bears on checkpoints of the things said about an option.
-_CANNOT = frozenset({"cannot-do-operation", "serves-no-files", "not-in-region", "backing-not-in-region"})
+#: What bears on checkpoints of the things said about an option that can hold them.
 _BUT = frozenset(
     {
         "not-for-frequent-checkpoints",
@@ -188,7 +188,7 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     if restore is not None:
         recovery = (facts.model.known("restart_overhead") + restore.seconds).named("seconds")
         losses = goodput.losses_of(plan.demand, answer.stall, recovery)
-    cannot = [reason for reason in answer.reasons if reason.id in _CANNOT]
+    cannot = [reason for reason in answer.reasons if reason.id in CANNOT_SAVE]
     most = facts.options[MOUNTPOINT].known("maximum_written_object").value
     if answer.option == MOUNTPOINT and each is not None and each > most:
         cannot.append(

@@ -229,6 +229,15 @@ COMPARISONS = frozenset(
 )
 
 
+#: Keeps checkpoints from an option.  A saver is another program than the loader: it may write files.
+CANNOT_SAVE = frozenset({"not-in-region", "backing-not-in-region", "serves-no-files", "cannot-do-operation"})
+
+
+def can_save(answer: OptionAnswer) -> bool:
+    """Whether checkpoints can be written there, also where the loader could not read from it."""
+    return not any(reason.id in CANNOT_SAVE for reason in answer.reasons)
+
+
 def against(answer: OptionAnswer) -> int:
     """How many things are said against an option as the place of the training reads."""
     return sum(reason.id not in NOT_AGAINST | OF_CHECKPOINTS for reason in answer.reasons)

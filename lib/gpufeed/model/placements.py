@@ -13,7 +13,7 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.job import Job
-from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, cheaper_beyond_doubt, least_saving
+from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, can_save, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import Backlog, backlog, exported_every, falling_behind
@@ -93,7 +93,7 @@ def checkpoints(
     as_files = all(reason.id != "not-the-s3-api" for reason in fit[FSX].reasons)
     by_rule = FSX if frequent or "posix" in rule.rules or (rule.option == FSX and as_files) else S3
     preferred = by_rule
-    if fit[by_rule].verdict == "ruled-out":
+    if not can_save(fit[by_rule]):
         by_rule = _way_onto_s3(rule, fit)
         preferred = reads if _nothing_against(fit[reads]) else by_rule
     model = _by_model(preferred, fit, savings, reads=reads, job=job)
@@ -173,7 +173,7 @@ def setting_up(option: str, reads: str, job: Job) -> float:
 def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str]:
     """Options that can write the files, and against which nothing is said that bears on saving."""
     most = job.facts.options[MOUNTPOINT].known("maximum_written_object").value
-    able = [name for name in SYSTEMS if fit[name].verdict != "ruled-out"]
+    able = [name for name in SYSTEMS if can_save(fit[name])]
     size = job.demand.checkpoint_bytes
     if size is not None and size.value / job.demand.checkpoint_writers > most:
         able = [name for name in able if name != MOUNTPOINT]
@@ -328,7 +328,7 @@ def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
 def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
     """The way to keep checkpoints on S3 that the rule takes, or the one with the least said against it."""
     ways = (S3_FILES, MOUNTPOINT)
-    able = [option for option in (*ways, FSX, EXPRESS) if fit[option].verdict != "ruled-out"]
+    able = [option for option in (*ways, FSX, EXPRESS) if can_save(fit[option])]
     named = [option for option in (rule.option, *rule.also_allowed) if option in ways and option in able]
     others = sorted(able, key=lambda option: against(fit[option]))
     return [*named, *others, S3][0]
@@ -337,7 +337,7 @@ def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
 def _nothing_against(answer: OptionAnswer) -> bool:
     """Not ruled out, and nothing said against it that bears on saving."""
     harmless = NOT_AGAINST | OF_CHECKPOINTS
-    return answer.verdict != "ruled-out" and all(reason.id in harmless for reason in answer.reasons)
+    return can_save(answer) and all(reason.id in harmless for reason in answer.reasons)
 
 
 def scratch(reads: str, job: Job) -> Placement:

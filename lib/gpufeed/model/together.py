@@ -40,21 +40,18 @@ class Together:
         return self.cost.beyond_base
 
 
-def together(
-    fit: Fit, saver: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, frequent: bool, job: Job
-) -> Together:
+def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, frequent: bool, job: Job) -> Together:
     """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
 
-    ``saver`` judges the options for the program that saves, ``shared`` that file system.  Each option costs the
-    checkpoints the same wherever the reads are, except for FSx for Lustre, whose capacity and rates serve both; so only
+    ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for FSx for Lustre, whose capacity and rates serve both; so only
     that changes a choice.  The rule's option for the reads gives way only to what is cheaper beyond doubt, as a whole
     as by the reads alone, and each system that one plan has and the other has not is worth its setting up.
     """
-    alone = _with(cheapest(fit, rule, job), fit, saver, shared, rule=rule, frequent=frequent, job=job)
+    alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, frequent=frequent, job=job)
     ruled = best_of_rule(fit, rule).option == FSX
     if alone.reads == FSX or _never(alone, fit, job, ruled=ruled):
         return alone
-    both = _with(FSX, fit, saver, shared, rule=rule, frequent=frequent, job=job)
+    both = _with(FSX, fit, shared, rule=rule, frequent=frequent, job=job)
     if both.placed.option != FSX:
         return alone
     better = _better(alone, both, job) if ruled else not _better(both, alone, job)
@@ -100,12 +97,12 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer)
 
 
 def _with(
-    reads: str, fit: Fit, saver: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, frequent: bool, job: Job
+    reads: str, fit: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, frequent: bool, job: Job
 ) -> Together:
     """The plan with the reads on one option."""
     both = shared() if reads == FSX else None
     saves = savings(fit, both, job)
-    placed = checkpoints(rule, saver, saves, frequent, reads=reads, job=job)
+    placed = checkpoints(rule, fit, saves, frequent, reads=reads, job=job)
     answer = both if both is not None and placed.option == FSX else fit[reads]
     return Together(reads, answer, saves, placed, plan_cost(answer, saves[placed.option], job))
 
