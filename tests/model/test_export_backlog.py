@@ -62,7 +62,7 @@ def test_it_stays_the_answer_only_while_no_place_that_copies_each_save_costs_abo
     [other] = [one for one in found.placements["checkpoints"].reasons if one.id == "saving-with-each-copied"]
     assert other.parameters["option"] == "mountpoint-s3"
     fsx, mount = (found.saving(name).total for name in ("fsx-for-lustre", "mountpoint-s3"))
-    assert fsx is not None and mount is not None and mount.value > 4 * fsx.value
+    assert fsx is not None and mount is not None and mount.value > 3 * fsx.value
     # Through the S3 API plain S3 is there too.  It is a little dearer than the rule's file system, as it was before
     # exports were looked at, and now wins: each save that is written there lasts.
     cheap = plan(interface="any", file_operations=[]).placements["checkpoints"]
@@ -91,10 +91,12 @@ def test_the_queue_of_a_short_run_holds_its_saves_alone() -> None:
 
 
 def test_the_interval_of_an_asynchronous_save_is_named_for_what_sets_it() -> None:
-    [reason] = [one for one in plan().placements["checkpoints"].reasons if one.id.startswith("best-interval")]
+    found = plan()
+    [reason] = [one for one in found.placements["checkpoints"].reasons if one.id.startswith("best-interval")]
     assert reason.id == "best-interval-by-slowest-save"
-    # The file system writes 9,600 MB/s; the slowest published save reaches 40 % of that: 3.29e12 / 3.84e9 = 857 s.
-    assert reason.parameters["slowest"].value == pytest.approx(3.29e12 / (0.4 * 9.6e9))
+    # The slowest published save reaches 40 % of what the file system writes at least.
+    rate = found.saving("fsx-for-lustre").supply.write_bytes_per_s
+    assert rate is not None and reason.parameters["slowest"].value == pytest.approx(3.29e12 / (0.4 * rate.low))
     assert reason.parameters["interval"].value == reason.parameters["slowest"].value > reason.parameters["daly"].value
     synchronous = plan(checkpoint_mode="sync").placements["checkpoints"].reasons
     assert [one.id for one in synchronous if one.id.startswith("best-interval")] == ["best-interval"]
