@@ -43,9 +43,10 @@ class Together:
 def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, frequent: bool, job: Job) -> Together:
     """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
 
-    ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for FSx for Lustre, whose capacity and rates serve both; so only
-    that changes a choice.  The rule's option for the reads gives way only to what is cheaper beyond doubt, as a whole
-    as by the reads alone, and each system that one plan has and the other has not is worth its setting up.
+    ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for
+    FSx for Lustre, whose capacity and rates serve both; so only that changes a choice.  The rule's option for the reads
+    gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one plan has
+    and the other has not is worth its setting up.
     """
     alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, frequent=frequent, job=job)
     ruled = best_of_rule(fit, rule).option == FSX
