@@ -28,11 +28,13 @@ LIGHT = "() => window.jupyterapp.commands.execute('apputils:change-theme', {them
 # Everything to be seen that sticks out of the cell's output to the right, and every table wider than its place.
 STICKS_OUT = """output => {
     const edge = output.getBoundingClientRect().right + 1;
-    const out = [...output.querySelectorAll('.gpufeed-chart, .widget-text, .widget-dropdown, .widget-button, p, td')]
+    const seen = '.gpufeed-chart, .widget-text, .widget-dropdown, .widget-button, .lm-TabBar-tab, p, td';
+    const out = [...output.querySelectorAll(seen)]
         .filter(e => e.checkVisibility() && e.getBoundingClientRect().right > edge);
     const wide = [...output.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth);
     return [...out, ...wide].map(e => e.tagName + ' ' + e.textContent.slice(0, 40));
 }"""
+WIDER = "() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).length"
 # The colours of the card and of the writing of every chart that is seen: those of the theme.
 COLOURS = """output => [...new Set([...output.querySelectorAll('.gpufeed-chart')].filter(e => e.checkVisibility()).map(
     e => getComputedStyle(e.querySelector('rect')).fill + ' ' + getComputedStyle(e.querySelector('text')).fill))]"""
@@ -129,6 +131,8 @@ def test_choose_takes_the_plan_away_with_the_keyboard_alone(lab: Lab, open_noteb
     expect(report.get_by_role("heading", name="Does the storage feed the GPUs?")).to_be_visible()
     # Supply, cost and flip points: this job says nothing of the size of a checkpoint.
     expect(report.locator("figure svg")).to_have_count(3)
+    report.set_viewport_size({"width": 800, "height": 1000})
+    assert report.evaluate(WIDER) == 0
     assert [url for url in asked if not url.startswith("file:")] == []
     report.close()
     output.get_by_role("button", name="Decision record (JSON)").click()

@@ -38,7 +38,7 @@ class StudioPanel(Panel):
         self.checkpoints = CheckpointsPanel(study, drawn=False)
         self._headline = html()
         panels = [self.choose, self.inspect, self.measure, self.checkpoints]
-        tabs = widgets.Tab(panels, layout=widgets.Layout(width="100%"))
+        tabs = widgets.Tab(panels, layout=widgets.Layout(width="calc(100% - 4px)"))  # 4px: its margins
         for index, name in enumerate(("panel.choose", "panel.inspect", "panel.measure", "panel.checkpoints-tab")):
             tabs.set_title(index, text(name))
         self.tabs = tabs
