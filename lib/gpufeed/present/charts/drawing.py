@@ -181,9 +181,9 @@ def decades(low: float, high: float) -> list[float]:
     return [float(step * 10**power) for power in range(first, last) for step in between] + [float(10**last)]
 
 
-def lines(sentences: Sequence[str]) -> list[str]:
+def lines(sentences: Sequence[str], letters: int = _LINE) -> list[str]:
     """Sentences under a title, broken so that none makes the chart wider; a Chinese character is two letters wide."""
-    width = _LINE // 2 if language() == "zh_CN" else _LINE
+    width = letters // 2 if language() == "zh_CN" else letters
     return [line for sentence in sentences for line in textwrap.wrap(sentence, width)]
 
 

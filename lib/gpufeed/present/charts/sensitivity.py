@@ -18,6 +18,7 @@ from gpufeed.present.charts.drawing import (
     INK,
     RED,
     SKY,
+    WIDTH,
     Drawing,
     data,
     lines,
@@ -26,7 +27,7 @@ from gpufeed.present.charts.drawing import (
 )
 from gpufeed.present.tables.flip import moved, nearest_first, today
 
-_WIDTH = 460
+_LETTERS = 60  # of a label, above a bar as long as the chart is wide
 _LINE_HEIGHT, _BAR_ROW = 13, 26  # pixels: a line of a label, and the bar below it with some air
 _TICKS = [0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0]
 _TIMES = "'× ' + format(datum.value, '~g')"
@@ -39,7 +40,7 @@ def sensitivity(found: Sequence[Sensitivity]) -> Drawing:
     without a value today has no place on this axis; the table has it.
     """
     shown = [one for one in nearest_first(found) if one.trait.now is not None]
-    labels = {one.trait.name: lines([_label(one)]) for one in shown}
+    labels = {one.trait.name: lines([_label(one)], _LETTERS) for one in shown}
     # A row is as high as its label: what changes is written in full, above the bar and clear of every mark.
     ends = list(accumulate(len(label) * _LINE_HEIGHT + _BAR_ROW for label in labels.values()))
     at = {name: end - _BAR_ROW / 2 for name, end in zip(labels, ends, strict=True)}
@@ -81,7 +82,7 @@ def sensitivity(found: Sequence[Sensitivity]) -> Drawing:
     ]
     title = text("chart.sensitivity.title")
     how = alt.Title(title, subtitle=lines([text("chart.sensitivity.subtitle")]))
-    chart = alt.layer(*layers).properties(width=_WIDTH, height=height, title=how)
+    chart = alt.layer(*layers).properties(width=WIDTH, height=height, title=how)
     listed = "; ".join(f"{text(f'trait.{one.trait.name}')}: {_label(one)}" for one in shown)
     return Drawing(chart, f"{title}. {listed}", tables.sensitivity(found))
 

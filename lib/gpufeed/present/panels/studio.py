@@ -22,6 +22,10 @@ from gpufeed.present.panels.measure import MeasurePanel
 from gpufeed.present.panels.panel import Panel, html
 
 
+# Tabs as wide as their names: as ipywidgets makes them, four do not fit a narrow page.
+_TABS = "<style>.widget-tab .lm-TabBar-tab { flex: 0 1 auto; min-width: 0; padding: 0 8px; }</style>"
+
+
 class StudioPanel(Panel):
     """``choose``, ``inspect``, ``measure`` and ``checkpoints`` as tabs under the headline "GPUs fed: N %"."""
 
@@ -66,7 +70,9 @@ class StudioPanel(Panel):
         return Summary([part for panel in panels for part in panel.summary().parts])
 
     def _recommended(self, _: Any = None) -> None:
-        self._headline.value = page.block(page.STYLE, page.paragraph(answer.headline(self.recommendation), "headline"))
+        self._headline.value = page.block(
+            page.STYLE, _TABS, page.paragraph(answer.headline(self.recommendation), "headline")
+        )
         self._stale = {self.inspect, self.measure}
         if self.checkpoints.recommendation != self.recommendation:
             self._stale.add(self.checkpoints)
