@@ -581,13 +581,13 @@ def test_an_unknown_format_is_refused() -> None:
 
 
 def test_a_setting_that_no_template_writes_is_a_defect_not_a_silence() -> None:
-    found = placed(BASE, "fsx-for-lustre", "fsx-for-lustre")
+    on_lustre = placed(BASE, "fsx-for-lustre", "fsx-for-lustre")
     placements = {
         role: replace(place, configuration={**place.configuration, "new": 1})
-        for role, place in found.placements.items()
+        for role, place in on_lustre.placements.items()
     }
     with pytest.raises(ValueError, match="no template writes"):
-        files(replace(found, placements=placements), FACTS, "terraform", version="0.1.0")
+        files(replace(on_lustre, placements=placements), FACTS, "terraform", version="0.1.0")
 
 
 JOB = 'task = "full-fine-tuning"\ninstances = 8\ninstance_type = "p5.48xlarge"\npreset = "image-classification"\n'

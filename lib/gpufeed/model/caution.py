@@ -17,6 +17,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "default-prefixes": ("prefixes",),
     "host-memory-unknown": ("host_memory_bytes",),
     "run-hours-of-epochs": ("run_hours",),
+    "epochs-of-run-hours": ("epochs",),
     "default-preset": ("preset",),
     "default-region": ("region",),
     "default-workers": ("workers_per_accelerator", "requests_in_flight_per_worker"),
