@@ -223,7 +223,7 @@ def test_what_else_would_pay_is_worked_out_when_it_is_opened_and_follows_the_pla
     panel.form.widgets["region"].value = "eu-west-3"
     assert panel.alternatives.wait(LONG_ENOUGH)
     assert panel.alternatives.found is not None
-    assert panel.alternatives.found[-1].endswith("To state: Instance USD/CNY per hour.")
+    assert panel.alternatives.found[-1].endswith("To state: “Instance USD/CNY per hour” in the form.")
 
 
 def test_choose_shows_the_course_of_the_run_with_the_plan(study: Study) -> None:

@@ -71,4 +71,4 @@ def test_a_form_names_the_field_by_its_own_label() -> None:
     assert words.warning(caveat) == (
         "The checkpoint interval was not stated: 30 min is assumed. To state: checkpoint_interval (seconds)."
     )
-    assert words.warning(caveat, words.trait).endswith("To state: Checkpoint every (minutes).")
+    assert words.warning(caveat, words.in_form).endswith("To state: “Checkpoint every (minutes)” in the form.")

@@ -384,6 +384,11 @@ def in_document(name: str) -> str:
     return text("written.field", field=name, written=how)
 
 
+def in_form(name: str) -> str:
+    """A field by its label, with the unit of the label."""
+    return text("written.in-form", field=trait(name))
+
+
 def written(unit: str) -> str:
     """What to write for a number in this unit."""
     return text(f"written.{_WRITTEN.get(unit, unit)}")

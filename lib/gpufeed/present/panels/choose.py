@@ -105,7 +105,7 @@ class ChoosePanel(Panel):
         if plan is None:
             return []
         found = alternatives(plan, self._facts, profile=study.profile, measurement=study.measurement)
-        return [words.reason(reason, words.trait) for reason in what_pays(plan, found)]
+        return [words.reason(reason, words.in_form) for reason in what_pays(plan, found)]
 
     def _course(self, plan: Recommendation) -> pd.DataFrame:
         return tables.course(course(plan, self._facts, self.study.profile))
@@ -138,7 +138,11 @@ class ChoosePanel(Panel):
             page.STYLE,
             page.paragraph(answer.headline(recommendation), "headline") if self._headed else "",
             page.paragraph(answer.verdict(recommendation)),
-            *(page.doubt(words.warning(warning, words.trait)) for warning in recommendation.warnings if warning.grave),
+            *(
+                page.doubt(words.warning(warning, words.in_form))
+                for warning in recommendation.warnings
+                if warning.grave
+            ),
             page.heading(text("panel.placements")),
             page.table(tables.placements(recommendation)),
             page.heading(text("panel.opinions")),
@@ -164,7 +168,7 @@ class ChoosePanel(Panel):
             page.heading(text("course.heading")),
             page.table(self._course(recommendation)),
             page.heading(text("panel.warnings")) if recommendation.warnings else "",
-            page.listed(answer.warnings(recommendation, words.trait)),
+            page.listed(answer.warnings(recommendation, words.in_form)),
         )
         self._supply.value = charts.supply_vs_demand(recommendation).image
         self._cost.value = charts.cost(recommendation).image
