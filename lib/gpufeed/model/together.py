@@ -116,7 +116,9 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     least, whole = reads.cost.beyond_base, alone.beyond_base
     if least is None or whole is None or job.demand.checkpoint_bytes is None:
         return True
-    return cheaper_beyond_doubt(whole, least, least_saving(job) + _systems(alone, job)) if ruled else whole <= least
+    if ruled:
+        return cheaper_beyond_doubt(whole, least, least_saving(job) + _systems(alone, job))
+    return whole.value <= least.value
 
 
 def _better(one: Together, other: Together, job: Job) -> bool:
