@@ -25,11 +25,11 @@ def test_what_saving_costs_on_s3_is_said_in_its_row() -> None:
         load(),
     )
     s3 = tables.checkpoints(recommend(workload, load())).iloc[0].to_list()
-    # 80 % of 64 ranks × 8 parts × 20 MB/s = 10.24 GB/s (up to 45 MB/s each): 125 s of every 2,000 s;
-    # at best 45 MB/s and 103 % of that, 43.1 s; at worst 40 % of the rate, 250 s
+    # 80 % of 64 ranks × 8 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s = 9.557 GB/s: 133.9 s of every 2,000 s;
+    # at best 9 ms and 45 MB/s, and 103 % of that, 45.2 s; at worst 40 % of the rate, 267.9 s
     assert s3[0] == "Amazon S3 Standard"
-    assert s3[1] == "2 min 5 s (43.1 s–4 min 10 s)"
-    assert s3[3].startswith("6.2 %")  # 125 / 2,000
+    assert s3[1] == "2 min 14 s (45.2 s–4 min 28 s)"
+    assert s3[3].startswith("6.7 %")  # 133.9 / 2,000
     assert s3[4] == "yes"
 
 
