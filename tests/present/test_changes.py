@@ -95,7 +95,7 @@ def test_a_file_that_is_no_record_is_exit_2(tmp_path: Path, content: str, capsys
     [
         (None, "not there"),
         ({"low": 1e9, "value": 2e9, "high": 3e9, "unit": "bytes/s"}, "2 GB/s (1–3 GB/s)"),
-        ({"value": 0.023, "unit": "USD/GiB-month", "as_of": "2026-11"}, "0.023 USD/GiB-month [2026-11]"),
+        ({"value": 0.023, "unit": "USD/GiB-month", "as_of": "2026-11"}, "USD 0.023 per GiB-month [2026-11]"),
         ({"value": None, "unit": "USD/GiB-month"}, "not there"),
         (["a", 1], "a, 1"),
         (14400, "14,400"),

@@ -110,7 +110,7 @@ def test_sensitivity_draws_the_nearest_first_how_far_the_plan_stays_and_what_com
 def test_a_change_beyond_the_nearest_is_written_in_full_and_has_its_diamond() -> None:
     flips = [moves("instances", 8, 17, "training_reads"), moves("instances", 8, 4, "scratch")]
     flips += [moves("instances", 8, 1, "checkpoints"), moves("instances", 8, 319, "checkpoints")]
-    drawing = charts.sensitivity([Sensitivity(Trait("instances", 8, 1, 1024, stated=True), tuple(flips))])
+    drawing = charts.sensitivity([Sensitivity(Trait("instances", 8, 1, 1024, True, "count"), tuple(flips))])
     said = " ".join(texts(drawing))
     assert "Training reads → FSx for Lustre at 17, Scratch → FSx for Lustre at 4" in said
     assert "Checkpoints → FSx for Lustre at 1, Checkpoints → FSx for Lustre at 319" in said

@@ -121,7 +121,8 @@ def test_the_choose_panel_has_them_in_a_closed_section() -> None:
     start = details.index("<summary>Every file system that would do</summary>")
     section = details[start:].partition("</details>")[0]
     title, _, inside = section.partition("</summary>")
-    assert "Every file system that would do" in title and inside.startswith('<div class="scroll"><table>')
+    assert "Every file system that would do" in title
+    assert inside.startswith('<div class="scroll"><table class="columns-6">')
     assert "PERSISTENT_2, SSD" in section and "Cost of the run" not in section
 
 

@@ -228,7 +228,7 @@ def test_what_else_would_pay_is_worked_out_when_it_is_opened_and_follows_the_pla
 
 def test_choose_shows_the_course_of_the_run_with_the_plan(study: Study) -> None:
     panel = ChoosePanel(study)
-    assert "<td>after the last step of training</td>" in shown(panel)
+    assert "<span>after the last step of training</span></td>" in shown(panel)
     titles = [title for title, _ in panel.summary().parts]
     assert {"What else would pay", "Timeline of the run"} <= set(titles)
     assert "after the last step of training | Delete scratch data" in str(panel.summary())

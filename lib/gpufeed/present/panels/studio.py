@@ -69,9 +69,7 @@ class StudioPanel(Panel):
         return Summary([part for panel in panels for part in panel.summary().parts])
 
     def _recommended(self, _: Any = None) -> None:
-        self._headline.value = page.block(
-            page.STYLE, _TABS, page.paragraph(answer.headline(self.recommendation), "headline")
-        )
+        self._headline.value = page.block(page.STYLE, page.paragraph(answer.headline(self.recommendation), "headline"))
         self._stale = {self.inspect, self.measure}
         if self.checkpoints.recommendation != self.recommendation:
             self._stale.add(self.checkpoints)
