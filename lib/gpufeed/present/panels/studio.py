@@ -21,9 +21,6 @@ from gpufeed.present.panels.inspect import InspectPanel
 from gpufeed.present.panels.measure import MeasurePanel
 from gpufeed.present.panels.panel import Panel, html
 
-# Tabs as wide as their names: as ipywidgets makes them, four do not fit a narrow page.
-_TABS = "<style>.widget-tab .lm-TabBar-tab { flex: 0 1 auto; min-width: 0; padding: 0 8px; }</style>"
-
 
 class StudioPanel(Panel):
     """``choose``, ``inspect``, ``measure`` and ``checkpoints`` as tabs under the headline "GPUs fed: N %"."""
