@@ -63,7 +63,7 @@ def test_one_file_system_for_both_is_chosen_where_it_costs_less_as_a_whole() -> 
     assert found.cost.beyond_base is not None
     assert found.cost.beyond_base.value == pytest.approx(reads_and_saves(found, FSX))
     said = next(reason for reason in found.placements["training_reads"].reasons if reason.id == "cheaper-together")
-    assert (said.parameters["option"], said.parameters["saves"]) == (EXPRESS, EXPRESS)
+    assert (said.parameters["option"], said.parameters["other"]) == (EXPRESS, EXPRESS)
     assert said.parameters["both"] == found.cost.beyond_base
     assert said.parameters["cost"].value == pytest.approx(reads_and_saves(found, EXPRESS))
     assert "cheaper-apart" in {reason.id for reason in found.option(EXPRESS).reasons}

@@ -104,7 +104,9 @@ def test_every_plan_can_be_said_and_written(
         json.dumps(document, allow_nan=False)
         for low, value, high in ranges(document):
             assert 0 <= low <= value * (1 + 1e-9) and value <= high * (1 + 1e-9), plan.workload
-        assert not {"{", "}"} & set("".join(plain.recommendation(plan))), plan.workload
+        said = "".join(plain.recommendation(plan))
+        assert not {"{", "}"} & set(said), plan.workload
+        assert [option for option in SYSTEMS if option in said] == [], plan.workload  # by its name, not its id
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -64,7 +64,7 @@ def explained(reads: Placement, chosen: Together) -> Placement:
     other = chosen.instead_of
     if other is None or other.beyond_base is None or chosen.beyond_base is None:
         return reads
-    found: dict[str, Any] = {"option": other.reads, "saves": other.placed.option}
+    found: dict[str, Any] = {"option": other.reads, "other": other.placed.option}
     found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
     return replace(reads, reasons=(*reads.reasons, Reason("cheaper-together", found)))
 
@@ -92,7 +92,7 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer)
     other = chosen.instead_of
     if other is None or other.reads != answer.option or other.beyond_base is None or chosen.beyond_base is None:
         return compared(answer, best, answer.option == chosen.reads)
-    found: dict[str, Any] = {"option": chosen.reads, "saves": other.placed.option}
+    found: dict[str, Any] = {"option": chosen.reads, "other": other.placed.option}
     found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
