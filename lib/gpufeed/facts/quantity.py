@@ -31,7 +31,7 @@ class Quantity(NamedTuple):
 
     @classmethod
     def exact(cls, value: float, unit: str = "", basis: str = "stated") -> Quantity:
-        return cls(value, value, value, unit, basis)
+        return _new(cls, (value, value, value, unit, basis, _NOTHING))
 
     def named(self, unit: str) -> Quantity:
         """The same number under its unit's name."""
@@ -44,7 +44,8 @@ class Quantity(NamedTuple):
 
     def at(self, bound: float) -> Quantity:
         """One number that rests on the same."""
-        return Quantity(bound, bound, bound, self.unit, self.basis, self.sources)
+        _, _, _, unit, basis, sources = self
+        return _new(Quantity, (bound, bound, bound, unit, basis, sources))
 
     def __add__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a sum, not a longer tuple
         low, value, high, _, basis, sources = self
@@ -102,7 +103,7 @@ def _of_both(  # noqa: PLR0917 - called several hundred times an evaluation, and
     """What was made of two: it rests on the weaker basis and on the sources of both."""
     if basis != its_basis and _RANK[basis] < _RANK[its_basis]:
         basis = its_basis
-    if its_sources and its_sources is not sources:
+    if its_sources is not sources and not its_sources <= sources:
         sources = sources | its_sources
     return _new(Quantity, (low, value, high, "", basis, sources))
 
@@ -128,17 +129,21 @@ def most(*quantities: Quantity) -> Quantity:
 
 
 def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...], name: str) -> Quantity:
-    lows, values, highs, units, bases, sources = zip(*quantities, strict=True)
-    basis, of_all = bases[0], sources[0]
-    for one_basis, of_one in zip(bases, sources, strict=True):
-        if one_basis != basis and _RANK[one_basis] > _RANK[basis]:
-            basis = one_basis
-        if of_one and of_one is not of_all:
-            of_all = of_all | of_one
-    value = choose(values)
-    for one in values:
-        # A number that remembers how it was made: see model/trace.py.
-        if type(one) is not float and hasattr(one, "chosen"):
-            value = one.chosen(name, values, value)
-            break
-    return _new(Quantity, (choose(lows), value, choose(highs), units[0], basis, of_all))
+    low, value, high, unit, basis, sources = quantities[0]
+    plain = type(value) is float
+    for its_low, its_value, its_high, _, its_basis, its_sources in quantities[1:]:
+        low, value, high = choose(low, its_low), choose(value, its_value), choose(high, its_high)
+        plain = plain and type(its_value) is float
+        if its_basis != basis and _RANK[its_basis] > _RANK[basis]:
+            basis = its_basis
+        if its_sources is not sources and not its_sources <= sources:
+            sources = sources | its_sources
+    if not plain:
+        value = _chosen(name, tuple(one.value for one in quantities), value)
+    return _new(Quantity, (low, value, high, unit, basis, sources))
+
+
+def _chosen(name: str, values: tuple[float, ...], value: float) -> float:
+    """The value that was chosen; where one of them remembers how it was made (model/trace.py), this remembers too."""
+    remembering = next((one for one in values if hasattr(one, "chosen")), None)
+    return value if remembering is None else remembering.chosen(name, values, value)

@@ -10,6 +10,8 @@ from gpufeed.model.failures import by_definition
 from gpufeed.model.recommendation import CheckpointStall, Demand
 from gpufeed.model.workload import Workload
 
+_ALL_THE_TIME = Quantity.exact(1.0)
+
 
 def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, facts: Facts) -> CheckpointStall:
     """What saving to an option with this write rate [bytes/s] costs, and how long a restore from it takes.
@@ -33,7 +35,7 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
         stall_seconds=waits,
         interval=interval,
         best_interval=best,
-        share=least(waits / interval, Quantity.exact(1.0)).named("share"),
+        share=least(waits / interval, _ALL_THE_TIME).named("share"),
         restore_seconds=None if restore is None else transfer(size, restore, facts),
         fits_interval=save.value <= interval,
         blocks_seconds=blocks,

@@ -107,7 +107,6 @@ BILLED: dict[str, tuple[str, float]] = {
 }
 
 
-@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def cost(
     option: str,
     run: Run,
@@ -123,6 +122,21 @@ def cost(
     The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
     ``beyond_base`` total leaves it out, which is what options are compared by.
     """
+    # That of a file system is worked out as soon as two of its configurations are compared.
+    work_out = _kept if configuration is None else _cost
+    return work_out(option, run, fed, facts, configuration, evaluation_fed=evaluation_fed, first=first)
+
+
+def _cost(
+    option: str,
+    run: Run,
+    fed: Quantity | None,
+    facts: Facts,
+    configuration: Configuration | None,
+    *,
+    evaluation_fed: Quantity | None,
+    first: FirstEpoch | None,
+) -> Cost:
     bill = bill_of(run, facts)
     backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
     lines = (
@@ -136,6 +150,10 @@ def cost(
         *(() if first is None else filling_lines(first.way, option, bill, first, configuration)),
     )
     return summed(run.currency, bill.months, lines)
+
+
+#: A search for what would change a plan asks for the same again and again.
+_kept = lru_cache(maxsize=64)(_cost)
 
 
 def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:

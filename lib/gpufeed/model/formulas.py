@@ -74,7 +74,10 @@ def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity
 
 def fed(supply: Quantity, demand: Quantity) -> Quantity:
     """The share of steady-state reads delivered at full GPU speed, 0–1: min(1, supply / demand)."""
-    return least(supply / demand, Quantity(1.0, 1.0, 1.0)).named("share")
+    return least(supply / demand, _ALL).named("share")
+
+
+_ALL = Quantity(1.0, 1.0, 1.0)
 
 
 def share_asked_again(nodes: int, later_epochs: float) -> float:

@@ -231,9 +231,34 @@ def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Rea
     return tuple(found)
 
 
-@lru_cache(maxsize=64)
-def _disqualified(name: str, region: str, facts: Facts, *, random_reads: bool) -> bool:
-    return bool(disqualifiers(name, Need(0.0, random_reads=random_reads), region, facts))
+class _Offer(NamedTuple):
+    """A type that a Region has and that can be used, as an order is chosen by it."""
+
+    name: str
+    section: Section
+    a_gib: Quantity | None  # price per GiB-month
+    an_iops: Quantity | None  # price per ordered metadata IOPS and month
+    settable_iops: bool
+    efa: bool
+    disks: bool
+    mb_per_s_per_tib: float
+
+
+@lru_cache(maxsize=64)  # it depends on the facts alone
+def _offers(region: str, facts: Facts, *, random_reads: bool) -> tuple[_Offer, ...]:
+    return tuple(
+        _Offer(
+            name,
+            section,
+            *unit_prices(name, region, facts),
+            settable_iops=bool(section.get_value("metadata_configuration")),
+            efa=bool(section.get_value("efa")) and efa_offered(region, facts) is not False,
+            disks=section.get_value("storage_type") == "HDD",
+            mb_per_s_per_tib=section.known("per_unit_throughput").value,
+        )
+        for name, section in facts.fsx.items()
+        if not disqualifiers(name, Need(0.0, random_reads=random_reads), region, facts)
+    )
 
 
 def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
@@ -242,13 +267,13 @@ def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
     What lacks less, then what is priced, then the cheaper (unpriced: the smaller) comes first.  Disks are the last of
     equals: reading at random from them is slower than their streaming rate says.
     """
-    return _one_each(_ranked(facts.fsx, need, region, facts))
+    return _one_each(_ranked(_offers(region, facts, random_reads=need.random_reads), need, region, facts))
 
 
 def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
     """The head of :func:`orders_for`: those of the priced types, where one of them lacks nothing; else all."""
-    priced = [name for name in facts.fsx if facts.price(FSX, "storage", region, name) is not None]
-    ranked = _ranked(priced, need, region, facts)
+    offers = _offers(region, facts, random_reads=need.random_reads)
+    ranked = _ranked([offer for offer in offers if offer.a_gib is not None], need, region, facts)
     if ranked and ranked[0][0][:2] == (0, False):
         return _one_each(ranked)
     return orders_for(need, region, facts)
@@ -258,33 +283,27 @@ def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
 _Ranked = list[tuple[tuple[float, ...], Order]]
 
 
-def _ranked(names: Iterable[str], need: Need, region: str, facts: Facts) -> _Ranked:
-    granted = _granted_iops(facts)
-    advised, may_have_efa = efa_advised(need, facts), _may_have_efa(need, region, facts)
+def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> _Ranked:
+    granted, advised = _granted_iops(facts), efa_advised(need, facts)
     wanted_by = tuple(_iops_for(need.carried(efa=efa).opens, facts) for efa in (False, True))
-    at_best = wanted_by[may_have_efa]
+    at_best = wanted_by[_may_have_efa(need, region, facts)]
     found: _Ranked = []
-    for name in names:
-        section = facts.fsx[name]
-        if _disqualified(name, region, facts, random_reads=need.random_reads):
-            continue
-        a_gib, an_iops = unit_prices(name, region, facts)
-        settable = bool(section.get_value("metadata_configuration"))
-        disks, per_tib = section.get_value("storage_type") == "HDD", section.known("per_unit_throughput").value
-        for efa in (False, True) if may_have_efa and section.get_value("efa") else (False,):
-            least, wanted = capacity_for(section, need, facts, efa=efa), wanted_by[efa]
-            pays = settable and a_gib is not None and an_iops is not None
-            larger = _with_more_iops(section, least, wanted, granted, efa=efa) if pays else ()
+    for offer in offers:
+        a_gib, an_iops = offer.a_gib, offer.an_iops
+        for efa in (False, True) if need.efa and offer.efa else (False,):
+            least, wanted = capacity_for(offer.section, need, facts, efa=efa), wanted_by[efa]
+            pays = offer.settable_iops and a_gib is not None and an_iops is not None
+            larger = _with_more_iops(offer.section, least, wanted, granted, efa=efa) if pays else ()
             for capacity in (least, *larger):
-                iops, ordered = _metadata_iops(capacity, wanted, granted, facts, settable=settable)
+                iops, ordered = _metadata_iops(capacity, wanted, granted, facts, settable=offer.settable_iops)
                 price = None
                 if a_gib is not None and (an_iops is not None or not ordered):
                     price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
                 # A way that carries less opens fewer files, and is no better for it.
                 lacks = (advised and not efa) + (iops < at_best)
                 amount = capacity if price is None else price
-                rank = (lacks, price is None, amount, disks, per_tib, capacity, efa)
-                found.append((rank, Order(name, capacity, iops, ordered, efa)))
+                rank = (lacks, price is None, amount, offer.disks, offer.mb_per_s_per_tib, capacity, efa)
+                found.append((rank, Order(offer.name, capacity, iops, ordered, efa)))
     return sorted(found)
 
 

@@ -33,17 +33,14 @@ def file_system_with_waiting(need: Need, job: Job) -> Configuration | None:
     where saves are asynchronous: written before the next begins, they keep nobody waiting for a faster one.
     Assumption: middle of all facts, disks at their baseline.
     """
-    facts = job.facts
-    cheapest = fsx.cheapest(need, job.region, facts)
-    if cheapest is None or job.demand.checkpoint_mode == "async":
-        return cheapest
-    orders = fsx.best_orders(need, job.region, facts)
+    facts, waited_for = job.facts, job.demand.checkpoint_mode != "async"
+    orders = fsx.best_orders(need, job.region, facts) if waited_for else []
     advised = fsx.efa_advised(need, facts)
     able = [order for order in orders if order.efa or not advised]
     sums = [one for order in able for one in _orders_by_sum(order, need, job)]
-    _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, orders[0]))
-    if best == orders[0]:
-        return cheapest
+    _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, None))
+    if best is None or best == orders[0]:
+        return fsx.cheapest(need, job.region, facts)
     chosen = fsx.configured(best, job.region, facts, need)
     return chosen if best in orders else replace(chosen, size_set_by=WAITING)
 

@@ -52,7 +52,6 @@ class Load:
         return self.request_bytes.value >= self.object_bytes.value
 
 
-@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def supply(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Supply:
     """The least of all ceilings of one option for this load.
 
@@ -62,6 +61,12 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
     ``limits`` names every ceiling that could be computed, in bytes/s; a network card that is not known is left out and
     is a warning of the recommendation, not a silent pass.
     """
+    # That of a file system is worked out as soon as two of its configurations are compared.
+    work_out = _kept if configuration is None else _supply
+    return work_out(option, load, facts, configuration)
+
+
+def _supply(option: str, load: Load, facts: Facts, configuration: Configuration | None) -> Supply:
     limits, request_seconds, write, settings = _OPTIONS[option](load, facts, configuration)
     over_efa = configuration is not None and configuration.efa
     network = load.file_network if option in (FSX, S3_FILES) else load.s3_network
@@ -76,6 +81,9 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
 
+
+#: A search for what would change a plan asks for the same again and again.
+_kept = lru_cache(maxsize=64)(_supply)
 
 #: The ceiling that the disks of a file system set.
 DISKS = "file-system-throughput"
