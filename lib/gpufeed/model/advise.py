@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
-from gpufeed.model.job import job_of
+from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Caveat, Recommendation
-from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, published_rule, traits_of
-from gpufeed.model.together import against_the_rest, explained, in_plan, ordered, together
+from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Recommendation
+from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
+from gpufeed.model.together import Together, against_the_rest, explained, in_plan, ordered, together
 from gpufeed.model.workload import Workload
 
 
@@ -28,6 +31,38 @@ def recommend(
     idle GPUs included.  A measurement overrides the model only when it was sustained, cold, not limited by the client,
     and taken on the same option, object sizes and number of nodes.
     """
+    return plan_of(decide(workload, facts, profile=profile, measurement=measurement))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Where the roles go, and what that rests on: all of a plan but what is said of it."""
+
+    job: Job
+    measurement: Measurement | None
+    traits: Traits
+    rule: RuleAnswer
+    on_s3: OptionAnswer  # as it was judged, before the rule looked at it
+    fit: Mapping[str, OptionAnswer]
+    whole: Together
+    scratch: Placement
+    warnings: tuple[Caveat, ...]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The option of each role that is not in the same place whatever the job is."""
+        placed = (self.whole.placed, self.scratch)
+        return {"training_reads": self.whole.reads, **{placement.role: placement.option for placement in placed}}
+
+
+def decide(
+    workload: Workload,
+    facts: Facts,
+    *,
+    profile: PrefixProfile | None = None,
+    measurement: Measurement | None = None,
+) -> Decision:
+    """The part of :func:`recommend` that a search asks for again and again."""
     job, warnings = job_of(workload, facts, profile)
     judged = {option: judge(option, job, measurement) for option in SYSTEMS}
     frequent, fast_restore, flips_at = checkpoint.frequent(workload, judged[S3].stall, facts)
@@ -56,8 +91,24 @@ def recommend(
         frequent=frequent or fast_restore,
         job=job,
     )
+    return Decision(
+        job=job,
+        measurement=measurement,
+        traits=traits,
+        rule=rule,
+        on_s3=judged[S3],
+        fit=in_plan(fit, whole),
+        whole=whole,
+        scratch=scratch(whole.reads, job),
+        warnings=tuple(warnings),
+    )
+
+
+def plan_of(decision: Decision) -> Recommendation:
+    """A decision with the options side by side, and what the reader must know."""
+    job, measurement, rule, fit = decision.job, decision.measurement, decision.rule, decision.fit
+    whole, facts = decision.whole, decision.job.facts
     reads, saves, placed = whole.reads, whole.saves, whole.placed
-    fit = in_plan(fit, whole)
     fed = fit[reads].fed
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []
@@ -71,7 +122,7 @@ def recommend(
         "training_reads": training_reads(reads, rule, fit, used_as=evidence, measurement=measurement, job=job),
         "checkpoints": placed,
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
-        "scratch": scratch(reads, job),
+        "scratch": decision.scratch,
     }
     noted = (
         *loading.caveats(fit, reads, None if whole.instead_of else lambda others: cheapest(others, rule, job), job),
@@ -85,9 +136,9 @@ def recommend(
     answers = tuple(against_the_rest(fit[option], whole, fit[reads]) for option in SYSTEMS)
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
-    doubts = tuple(plausible.doubts(job, traits, judged[S3].stall))
+    doubts = tuple(plausible.doubts(job, decision.traits, decision.on_s3.stall))
     return Recommendation(
-        workload=workload,
+        workload=job.workload,
         region=job.region,
         currency=job.run.currency,
         rule=rule,
@@ -104,12 +155,12 @@ def recommend(
         warnings=(
             *first,
             *(caveat for caveat in noted if caveat.grave),
-            *caution.interface_overruled(placements["training_reads"], placed, traits, doubts),
+            *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *caution.exports_behind(placed, job),
             *doubts,
             *caution.objects_as_samples(job),
             *job.demand.warnings,
-            *warnings,
+            *decision.warnings,
             *caution.default_prefixes(fit, job),
             *(caveat for caveat in noted if not caveat.grave),
             *limits.caveats(job.region, facts, placements.values()),

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.model import workload as entered
-from gpufeed.model.advise import recommend
+from gpufeed.model.advise import Decision, decide, plan_of
 from gpufeed.model.demand import preset_of, stall_tolerance
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import COMPARISONS, NOT_AGAINST, beats, cheaper_beyond_doubt
@@ -97,10 +97,11 @@ def sensitivities(
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
     """
+    now = decide(plan.workload, facts, profile=profile, measurement=measurement)
     for trait in traits(plan, facts, profile):
-        flips = _Search(trait, plan, facts, profile, measurement).flips()
-        now = trait.high if trait.now is None else trait.now
-        yield Sensitivity(trait, tuple(sorted(flips, key=lambda flip: abs(flip.at - now))))
+        flips = _Search(trait, now, profile).flips()
+        start = trait.high if trait.now is None else trait.now
+        yield Sensitivity(trait, tuple(sorted(flips, key=lambda flip: abs(flip.at - start))))
 
 
 def flip_points(
@@ -116,50 +117,50 @@ def flip_points(
     return flips, {one.trait.name: (one.trait.low, one.trait.high) for one in each}
 
 
-class _Search:
-    """The flips of one trait.  Each value is evaluated once."""
+#: A value, and what is decided there.
+_Tried = tuple[float, Decision]
 
-    def __init__(
-        self,
-        trait: Trait,
-        plan: Recommendation,
-        facts: Facts,
-        profile: PrefixProfile | None,
-        measurement: Measurement | None,
-    ) -> None:
-        self._trait, self._plan, self._facts = trait, plan, facts
-        self._profile, self._measurement = profile, measurement
-        self._known: dict[float, Recommendation] = {}
+
+class _Search:
+    """The flips of one trait.
+
+    What is decided is kept for its value now and the far ends alone: all of a scan would keep the garbage collector
+    busy.
+    """
+
+    def __init__(self, trait: Trait, now: Decision, profile: PrefixProfile | None) -> None:
+        self._trait, self._now, self._profile = trait, now, profile
+        self._kept: dict[float, Decision] = {}
         # Stating a default may change the answer, since its assumed range is gone then.
-        self._as_it_is = trait.now is not None and trait.set_to(trait.now, plan.workload) == plan.workload
+        self._as_it_is = trait.now is not None and trait.set_to(trait.now, now.job.workload) == now.job.workload
         if trait.now is not None and self._as_it_is:
-            self._known[trait.now] = plan
+            self._kept[trait.now] = now
 
     def flips(self) -> Iterator[FlipPoint]:
-        trait, plan = self._trait, self._plan
-        waiting = set(plan.placements)
+        trait, now = self._trait, self._now
+        waiting = set(now.options)
         if trait.now is None:
-            yield from self._outwards(trait.high, trait.low, plan, waiting)
+            yield from self._outwards(trait.high, trait.low, now, waiting)
             return
         if not self._as_it_is:
-            as_stated = self._at(trait.now)
-            for role in sorted(self._changed(as_stated, waiting)):
+            as_stated = self._kept[trait.now] = self._at(trait.now)
+            for role in self._changed(as_stated, waiting):
                 waiting.discard(role)
-                yield self._point(role, trait.now, plan, as_stated)
+                yield self._point(role, trait.now, now, as_stated)
         for bound in (trait.low, trait.high):
-            yield from self._outwards(trait.now, bound, plan, set(waiting))
+            yield from self._outwards(trait.now, bound, now, set(waiting))
 
-    def _outwards(self, start: float, bound: float, before: Recommendation, waiting: set[str]) -> Iterator[FlipPoint]:
-        """The first change of each waiting role from ``start``, where the plan is ``before``, to the bound."""
+    def _outwards(self, start: float, bound: float, before: Decision, waiting: set[str]) -> Iterator[FlipPoint]:
+        """The first change of each waiting role from ``start``, where ``before`` is decided, to the bound."""
         last = start
         first = self._trait.now is None  # a start that stands for "not stated" has itself to be tried
         if not first and self._without_influence(start, bound):
             return
         for value in (*([start] if first else []), *_grid(start, bound, self._trait.whole)):
             here = self._at(value)
-            for role in sorted(self._changed(here, waiting)):
+            for role in self._changed(here, waiting):
                 waiting.discard(role)
-                yield self._narrowed(role, last, value, before)
+                yield self._narrowed(role, (last, before), (value, here))
             if not waiting:
                 return
             last = value
@@ -171,53 +172,55 @@ class _Search:
         """Whether the model does not read the trait here: every figure is the same at both ends and in the middle."""
         if start == bound:
             return True
+        here, there = self._at(start), self._at(bound)
+        self._kept[bound] = there
         middle = math.sqrt(start * bound)
-        if self._trait.whole:
-            middle = float(round(middle))
-        plans = [self._at(value) for value in {start, middle, bound}]
-        return all(
-            plan.options == plans[0].options and plan.placements == plans[0].placements and plan.rule == plans[0].rule
-            for plan in plans
-        )
+        return _same(here, there) and _same(here, self._at(float(round(middle)) if self._trait.whole else middle))
 
-    def _narrowed(self, role: str, inside: float, outside: float, before: Recommendation) -> FlipPoint:
-        """Narrow (inside, outside] down to the value nearest to ``inside`` where the role's option is another one."""
-        option = self._plan.placements[role].option
-        whole = self._trait.whole
+    def _narrowed(self, role: str, near: _Tried, far: _Tried) -> FlipPoint:
+        """Narrow (near, far] down to the value nearest to ``near`` where the role's option is another one."""
+        option, whole = self._now.options[role], self._trait.whole
+        (inside, before), (outside, after) = near, far
         while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
             middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
             here = self._at(middle)
-            if here.placements[role].option == option:
+            if here.options[role] == option:
                 inside, before = middle, here
             else:
-                outside = middle
-        return self._point(role, outside, before, self._at(outside))
+                outside, after = middle, here
+        return self._point(role, outside, before, after)
 
-    def _point(self, role: str, at: float, before: Recommendation, after: Recommendation) -> FlipPoint:
+    def _point(self, role: str, at: float, before: Decision, after: Decision) -> FlipPoint:
         trait = self._trait
         return FlipPoint(
             trait=trait.name,
             now=trait.now,
             at=at,
             role=role,
-            option=after.placements[role].option,
-            from_option=self._plan.placements[role].option,
-            reason=why(role, before, after, self._facts),
+            option=after.options[role],
+            from_option=self._now.options[role],
+            reason=why(role, plan_of(before), plan_of(after), after.job.facts),
             stated=trait.stated,
             unit=trait.unit,
         )
 
-    def _changed(self, here: Recommendation, waiting: set[str]) -> set[str]:
-        now = self._plan.placements
-        return {role for role in waiting if here.placements[role].option != now[role].option}
+    def _changed(self, here: Decision, waiting: set[str]) -> list[str]:
+        now = self._now.options
+        return sorted(role for role, option in here.options.items() if role in waiting and option != now[role])
 
-    def _at(self, value: float) -> Recommendation:
-        known = self._known.get(value)
-        if known is None:
-            workload = self._trait.set_to(value, self._plan.workload)
-            known = recommend(workload, self._facts, profile=self._profile, measurement=self._measurement)
-            self._known[value] = known
-        return known
+    def _at(self, value: float) -> Decision:
+        if value in self._kept:
+            return self._kept[value]
+        now = self._now
+        workload = self._trait.set_to(value, now.job.workload)
+        return decide(workload, now.job.facts, profile=self._profile, measurement=now.measurement)
+
+
+def _same(one: Decision, other: Decision) -> bool:
+    """Whether nothing that decides is different; what is merely said may be."""
+    return (one.fit, one.rule, one.options) == (other.fit, other.rule, other.options) and (
+        one.whole.saves == other.whole.saves
+    )
 
 
 def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
