@@ -114,13 +114,8 @@ def exported_every(option: str, demand: Demand, facts: Facts) -> int:
     Above 1 the queue of an export of every save never empties while the job runs, so the gate never opens.
     Equation: ceil(export / interval).
     """
-    if option not in (FSX, S3_FILES) or demand.checkpoint_bytes is None:
-        return 1
-    chosen = facts.options[option]
-    # The middle alone, since a choice among places asks for it again and again.
-    by_bytes = demand.checkpoint_bytes.value / chosen.known("export_throughput").value
-    by_files = demand.checkpoint_writers / chosen.known("export_rate").value
-    return max(1, math.ceil(max(by_bytes, by_files) / demand.checkpoint_interval))
+    export = export_seconds(option, demand, facts)
+    return 1 if export is None else max(1, math.ceil(export.value / demand.checkpoint_interval))
 
 
 def falling_behind(export: Quantity, interval: float, every: int) -> Reason:
