@@ -1,4 +1,4 @@
-"""A job and file systems that several tests start from."""
+"""Jobs and file systems that several tests start from."""
 
 from __future__ import annotations
 
@@ -19,6 +19,19 @@ PHOTOS = {
     "prefixes": 1,
     "run_hours": 100,
     "region": "us-east-1",
+}
+#: 32 p5.48xlarge at USD 55.04 an hour each save 980 GB every 30 minutes for a month of 730 hours: 1,460 times.
+LANGUAGE_MODEL = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "gpu_hour_price": 55.04,
+    "dataset_bytes": 20e12,
+    "objects": 200_000,
+    "checkpoint_bytes": 980e9,
+    "checkpoint_interval": 1800,
+    "region": "us-east-1",
+    "run_hours": 730,
 }
 LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
 #: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from examples import FILE_SYSTEM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpufeed.facts import load
 from gpufeed.model import fsx
 from gpufeed.model.advise import recommend
-from gpufeed.model.file_system import FileSystem, compare, sized
+from gpufeed.model.file_system import compare, sized
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.fsx import Need
 from gpufeed.model.job import Job, job_of
@@ -90,16 +91,7 @@ def test_the_plan_says_what_binds_and_orders_no_more() -> None:
 
 def test_one_that_brings_what_the_cards_carry_is_enough_although_the_job_asks_more() -> None:
     need = need_of(job(**READS))
-    exists = FileSystem(
-        id="fs-1",
-        region="us-east-1",
-        lifecycle="AVAILABLE",
-        deployment_type="PERSISTENT_2",
-        storage_type="SSD",
-        capacity_gib=36_000.0,
-        mb_per_s_per_tib=1000.0,
-        metadata_mode="AUTOMATIC",
-    )
+    exists = replace(FILE_SYSTEM, capacity_gib=36_000.0, mb_per_s_per_tib=1000.0, metadata_iops=None, links=())
     rows = {row.id: row for row in compare(exists, need, load()).rows}
     assert (rows["read"].verdict, rows["write"].verdict) == ("enough", "enough")
     assert rows["read"].note is not None and rows["read"].note.id == "fsx-clients-carry-less-read"

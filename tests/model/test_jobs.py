@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from examples import PHOTOS
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
@@ -14,25 +15,11 @@ from gpufeed.model.recommendation import OptionAnswer, Recommendation
 from gpufeed.model.workload import Workload
 from gpufeed.present.contract import recommendation as as_json
 
-# 4 × 8 accelerators × 100 samples/s of 100 KB, each an object: 3,200 GET/s, 320 MB/s.
-PHOTOS = {
-    "task": "pretraining",
-    "instances": 4,
-    "instance_type": "p5.48xlarge",
-    "preset": "image-classification",
-    "samples_per_second_per_accelerator": 100,
-    "dataset_bytes": 1e12,
-    "objects": 10_000_000,
-    "workers_per_accelerator": 100,
-    "run_hours": 90,
-    "region": "us-east-1",
-    "checkpoint_bytes": 1e12,
-    "checkpoint_interval": 1800,
-}
+JOB = {**PHOTOS, "prefixes": None, "run_hours": 90, "checkpoint_bytes": 1e12, "checkpoint_interval": 1800}
 
 
 def plan(**traits: Any) -> Recommendation:
-    return recommend(Workload.from_mapping(PHOTOS | traits, load()), load())
+    return recommend(Workload.from_mapping(JOB | traits, load()), load())
 
 
 def read_rate(answer: OptionAnswer) -> Quantity:
@@ -68,7 +55,7 @@ def test_what_all_jobs_ask_for_is_said_and_measured_against_the_request_limit() 
 
 
 def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
-    need = sized(Workload.from_mapping(PHOTOS | {"jobs": 3}, load()), load()).need
+    need = sized(Workload.from_mapping(JOB | {"jobs": 3}, load()), load()).need
     # The data set once, two checkpoints of each; 1 TB in 5 % of 1,800 s for each of three, at 80 % of what is ordered.
     assert need.holds_bytes == pytest.approx(1e12 + 3 * 2e12)
     assert need.read_bytes_per_s == pytest.approx(3 * 320e6)

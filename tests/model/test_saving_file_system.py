@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from examples import LANGUAGE_MODEL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,20 +20,7 @@ from gpufeed.model.saving_file_system import WAITING, file_system_for_saves, fil
 from gpufeed.model.supply import supply
 from gpufeed.model.workload import Workload
 
-#: 32 p5.48xlarge at USD 55.04 an hour each save 980 GB every 30 minutes for a month of 730 hours.
-LLM = {
-    "task": "pretraining",
-    "instances": 32,
-    "instance_type": "p5.48xlarge",
-    "gpu_hour_price": 55.04,
-    "dataset_bytes": 20e12,
-    "objects": 200_000,
-    "checkpoint_bytes": 980e9,
-    "checkpoint_interval": 1800,
-    "checkpoints_kept": 2,
-    "region": "us-east-1",
-    "run_hours": 730,
-}
+LLM = {**LANGUAGE_MODEL, "checkpoints_kept": 2}
 
 
 def job(**other: Any) -> Job:

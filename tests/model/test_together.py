@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from examples import LANGUAGE_MODEL as LLM
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
@@ -27,19 +28,6 @@ BOTH = {
     "checkpoint_interval": 600.0,
     "checkpoints": "rare",
     "run_hours": 100,
-}
-#: 32 p5.48xlarge each save 980 GB every 30 minutes for 730 hours: 1,460 times.
-LLM = {
-    "task": "pretraining",
-    "instances": 32,
-    "instance_type": "p5.48xlarge",
-    "gpu_hour_price": 55.04,
-    "dataset_bytes": 20e12,
-    "objects": 200_000,
-    "checkpoint_bytes": 980e9,
-    "checkpoint_interval": 1800,
-    "region": "us-east-1",
-    "run_hours": 730,
 }
 
 

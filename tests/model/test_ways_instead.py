@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from examples import PHOTOS
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
@@ -15,20 +16,7 @@ from gpufeed.model.workload import Workload
 FACTS = load()
 GIB = 2**30
 #: 32 accelerators × 100 samples/s × 100 kB read 320 MB/s from plain S3: in 100 h 115.2 TB.
-IMAGES: dict[str, Any] = {
-    "task": "pretraining",
-    "instances": 4,
-    "instance_type": "p5.48xlarge",
-    "preset": "image-classification",
-    "samples_per_second_per_accelerator": 100,
-    "dataset_bytes": 1e12,
-    "objects": 10_000_000,
-    "workers_per_accelerator": 100,
-    "prefixes": 1,
-    "run_hours": 100,
-    "interface": "s3-api",
-    "region": "us-east-1",
-}
+IMAGES: dict[str, Any] = {**PHOTOS, "interface": "s3-api"}
 
 
 def asked(**more: Any) -> tuple[Recommendation, dict[str, Alternative]]:

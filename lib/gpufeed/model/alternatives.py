@@ -7,7 +7,7 @@ a few evaluations' time, and is done when somebody looks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,27 +84,44 @@ def _worth_naming(saves: float, plan: Recommendation, job: Job) -> bool:
     return saves > max(model.known("worth_naming").value * total.value, of_gpus)
 
 
+def _cheaper(
+    changed: Mapping[str, Any],
+    plan: Recommendation,
+    job: Job,
+    profile: PrefixProfile | None,
+    measurement: Measurement | None,
+    *,
+    once: Quantity | None = None,
+) -> tuple[Recommendation, dict[str, Any]] | None:
+    """The whole plan once more with other traits, and what both cost; None where that saves too little or is not known.
+
+    ``once`` is what the change itself costs.
+    """
+    traits: Any = changed
+    other = recommend(replace(plan.workload, **traits), job.facts, profile=profile, measurement=measurement)
+    now, then = plan.cost.total, other.cost.total
+    if now is None or then is None:
+        return None
+    then = then if once is None else (then + once).named(plan.currency)
+    saves = now.value - then.value
+    if not _worth_naming(saves, plan, job):
+        return None
+    return other, {"now": now, "then": then, "saves": Quantity.exact(saves, plan.currency)}
+
+
 def _other_mode(
     plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
 ) -> Iterator[Alternative]:
-    """The whole plan once more, saving the other way."""
+    """Saving the other way."""
     mode = "sync" if plan.demand.checkpoint_mode == "async" else "async"
     if plan.demand.checkpoint_bytes is None:
         return
-    changed = replace(plan.workload, checkpoint_mode=mode)
-    other = recommend(changed, job.facts, profile=profile, measurement=measurement)
-    now, then = plan.cost.total, other.cost.total
-    if now is None or then is None or not _worth_naming(now.value - then.value, plan, job):
-        return
-    placed = other.placements["checkpoints"]
-    found = {
-        "now": now,
-        "then": then,
-        "saves": Quantity.exact(now.value - then.value, plan.currency),
-        "option": placed.option,
-        "stall": other.option(placed.option).stall.share,
-    }
-    yield Alternative(Reason(f"instead-{mode}", found), now.value - then.value)
+    found = _cheaper({"checkpoint_mode": mode}, plan, job, profile, measurement)
+    if found is not None:
+        other, costs = found
+        placed = other.placements["checkpoints"].option
+        said = {**costs, "option": placed, "stall": other.option(placed).stall.share}
+        yield Alternative(Reason(f"instead-{mode}", said), costs["saves"].value)
 
 
 #: What lies between instances and bucket, and what could lie there: (field, as stated, instead, id, source).
@@ -117,29 +134,18 @@ _WAYS = (
 def _other_ways(
     plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
 ) -> Iterator[Alternative]:
-    """The whole plan once more over a way to the bucket, or with keys, that cost less; nothing of the job changes.
+    """A way to the bucket, or keys, that cost less; nothing of the job changes.
 
     A gateway endpoint is free.  To use a bucket key, each object that exists is put again.
     """
     for name, stated, instead, id_, source in _WAYS:
         if getattr(plan.workload, name) != stated:
             continue
-        changed: Any = {name: instead}
-        other = recommend(replace(plan.workload, **changed), job.facts, profile=profile, measurement=measurement)
         once = Quantity.exact(0.0) if stated == NAT else _put_again(job)
-        now, then = plan.cost.total, other.cost.total
-        if now is None or then is None or once is None:
-            continue
-        then = (then + once).named(plan.currency)
-        saves = now.value - then.value
-        if _worth_naming(saves, plan, job):
-            said = {
-                "now": now,
-                "then": then,
-                "saves": Quantity.exact(saves, plan.currency),
-                "option": other.recommended,
-            }
-            yield Alternative(Reason(id_, said, source), saves)
+        found = None if once is None else _cheaper({name: instead}, plan, job, profile, measurement, once=once)
+        if found is not None:
+            other, costs = found
+            yield Alternative(Reason(id_, {**costs, "option": other.recommended}, source), costs["saves"].value)
 
 
 def _put_again(job: Job) -> Quantity | None:
