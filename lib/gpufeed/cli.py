@@ -289,7 +289,7 @@ def _store(arguments: argparse.Namespace) -> Any:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
-    from gpufeed.model.job import DEFAULT_REGION, currency_of
+    from gpufeed.model.job import DEFAULT_REGION
     from gpufeed.model.small_files import listing_cost, small_files
     from gpufeed.observe.documents import read_json, write_json
     from gpufeed.observe.runner import Run, run_in_foreground
@@ -321,7 +321,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         document["listing"]["cost"] = None if cost is None else cost.value
         _print_json(document)
     else:
-        _print_lines(plain.scan(result, found, currency_of(region, facts)))
+        _print_lines(plain.scan(result, found, facts.currency_of(region)))
     if result.incomplete_because is not None:
         _say(str(result.incomplete_because))
     for warning in result.warnings:
@@ -368,7 +368,6 @@ def _probe(arguments: argparse.Namespace) -> int:
 def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.model.advise import recommend
     from gpufeed.model.file_system import compare, sized
-    from gpufeed.model.job import currency_of
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
     from gpufeed.observe.documents import read_json, read_toml
@@ -391,7 +390,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
 
     read = file_system(arguments.file_system, arguments.region or workload.region)
     comparison = compare(read.file_system, found.need, facts)
-    currency = currency_of(read.file_system.region, facts)
+    currency = facts.currency_of(read.file_system.region)
     if arguments.json:
         _print_json(contract.comparison(comparison, currency))
     else:

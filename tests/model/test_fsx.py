@@ -138,11 +138,13 @@ def test_every_type_that_would_do_stands_beside_the_others_cheapest_first_and_un
         ("PERSISTENT_2-SSD-1000", 4800, "data", 2880),  # × 0.600
     ]
     assert [(one.name, one.capacity_gib) for one in found.unpriced] == [
-        ("PERSISTENT_2-SSD-250", 4800),
+        # By the median of the prices of other Regions: × 0.24, 0.29, 0.19 and 0.14
+        ("PERSISTENT_2-SSD-250", 4800),  # USD 1,152
+        ("PERSISTENT_1-SSD-200", 7200),  # 5,000: USD 2,088
+        ("PERSISTENT_1-SSD-100", 12_000),  # 10,000: USD 2,280
+        ("PERSISTENT_1-SSD-50", 21_600),  # 20,000: USD 3,024
+        # Without a price in any Region
         ("PERSISTENT_2-SSD-500", 4800),
-        ("PERSISTENT_1-SSD-200", 7200),  # 5,000
-        ("PERSISTENT_1-SSD-100", 12_000),  # 10,000
-        ("PERSISTENT_1-SSD-50", 21_600),  # 20,000
         ("PERSISTENT_1-HDD-40", 25_200),  # 25,000 in steps of 1,800
         ("PERSISTENT_1-HDD-12", 84_000),  # 83,333 in steps of 6,000
     ]

@@ -284,8 +284,15 @@ def test_a_dearer_type_without_a_price_is_not_named() -> None:
     assert [note.id for note in one.notes if note.id.startswith("fsx-")] == []
 
 
-def test_a_region_without_prices_says_that_the_smallest_was_taken() -> None:
-    one = cheapest(Need(1e12, read_bytes_per_s=12e9, clients=32), "eu-west-1", load())
+def test_a_region_without_prices_takes_the_cheapest_by_those_of_others_else_the_smallest_and_says_so() -> None:
+    need = Need(1e12, read_bytes_per_s=1e9, clients=32)
+    one = cheapest(need, "eu-west-1", load())
+    # 1 GB/s are 8,000 GiB at 125 MB/s per TiB: 9,600 × 0.145 = USD 1,392.  At 250: 4,800 × 0.24 = USD 1,152.
+    # At 1,000: 1,200 × 0.6365, between the 0.600 and the 0.673 of two Regions, = USD 764.
+    assert one is not None and (one.name, one.capacity_gib) == ("PERSISTENT_2-SSD-1000", 1200)
+    assert one.per_month is None and "fsx-priced-elsewhere" in {note.id for note in one.notes}
+    # In China nothing is priced in its currency.
+    one = cheapest(need, "cn-north-1", load())
     assert one is not None and one.per_month is None
     assert "fsx-none-priced" in {note.id for note in one.notes}
 

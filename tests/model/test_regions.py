@@ -69,15 +69,18 @@ def test_a_plan_on_what_no_source_confirms_says_so_before_all_else() -> None:
 def test_prices_without_a_source_are_named_with_the_way_to_them_and_totals_are_none() -> None:
     found = plan("eu-central-1")
     # S3 Standard and PERSISTENT_2 at 250 MB/s per TiB have prices there; Express and S3 Files have none.
-    assert said(found)["region-not-priced"] == {
+    assert said(found)["region-priced-elsewhere"] == {
         "region": "eu-central-1",
         "options": ("s3-express-one-zone", "s3-files"),
     }
     assert found.option("s3-express-one-zone").cost.total is None
     assert found.cost.total is None  # GPUs that wait have no price
-    assert "region-not-priced" not in said(plan("us-east-1"))
+    assert {"region-not-priced", "region-priced-elsewhere"}.isdisjoint(said(plan("us-east-1")))
     # What cannot be used is not missed: GovCloud has no Express.
-    assert "s3-express-one-zone" not in said(plan("us-gov-west-1"))["region-not-priced"]["options"]
+    assert "s3-express-one-zone" not in said(plan("us-gov-west-1"))["region-priced-elsewhere"]["options"]
+    # China bills in another currency: no price of another Region tells.
+    in_china = said(plan("cn-north-1"))["region-not-priced"]
+    assert in_china["options"] == ("s3-standard", "fsx-for-lustre", "s3-files", "mountpoint-s3")
 
 
 def test_an_own_rate_completes_the_cost_where_storage_has_prices() -> None:
@@ -86,7 +89,7 @@ def test_an_own_rate_completes_the_cost_where_storage_has_prices() -> None:
     base = found.cost.lines[0]
     assert base.amount is not None and base.amount.value == pytest.approx(250.88)
     assert found.cost.total is not None
-    assert {"gpu-not-priced", "instance-not-confirmed"}.isdisjoint(said(found))
+    assert {"gpu-not-priced", "gpu-priced-elsewhere", "instance-not-confirmed"}.isdisjoint(said(found))
 
 
 def test_storage_beyond_the_band_that_has_a_price_is_not_priced() -> None:
@@ -113,6 +116,15 @@ def test_an_instance_type_that_is_offered_at_an_unknown_price_is_said_to_be_unpr
     assert "instance-not-confirmed" not in warnings
 
 
+def test_an_instance_type_with_a_price_elsewhere_compares_by_it_and_bills_nothing() -> None:
+    found = plan("eu-west-3", run_hours=730)
+    price = said(found)["gpu-priced-elsewhere"]["price"]
+    # 8 instances: 55.04 is the least of the on-demand prices here, 66.048 the median, 75.9552 the most.
+    assert tuple(price[:3]) == pytest.approx((8 * 55.04, 8 * 66.048, 8 * 75.9552))
+    assert found.gpu_hour_price is None
+    assert found.least_saving == pytest.approx(730 * 8 * 66.048 * load().model.known("least_saving").value)
+
+
 @pytest.mark.parametrize(
     ("region", "each"), [("us-west-2", 55.04), ("us-east-2", 55.04), ("ap-northeast-1", 68.8), ("ap-south-1", 66.048)]
 )
@@ -120,7 +132,7 @@ def test_where_the_instance_has_a_price_the_waiting_gpus_have_one(region: str, e
     found = plan(region)
     # 8 instances, an hour.
     assert found.gpu_hour_price is not None and found.gpu_hour_price.value == pytest.approx(8 * each)
-    assert {"gpu-not-priced", "instance-not-confirmed"}.isdisjoint(said(found))
+    assert {"gpu-not-priced", "gpu-priced-elsewhere", "instance-not-confirmed"}.isdisjoint(said(found))
 
 
 # ---- FSx for Lustre --------------------------------------------------------------------------------------------------

@@ -136,8 +136,16 @@ def test_none_is_larger_than_what_the_instances_can_fill() -> None:
     assert (found.name, found.capacity_gib, found.efa) == ("PERSISTENT_2-SSD-1000", 4800, True)
 
 
-def test_where_a_region_has_no_price_the_need_decides() -> None:
-    found = chosen(region="ap-northeast-1")
+def test_where_a_region_has_no_price_those_of_others_decide_and_where_none_has_the_need() -> None:
+    """At the median of 0.600 and 0.673, the GPUs at their stated price:
+
+    33,600 GiB: 21,386 + 26,042 = 47,428; 38,400 GiB: 24,442 + 22,787 = 47,229; 43,200 GiB: 27,497 + 20,255 = 47,752
+    """
+    found = chosen(region="ap-northeast-1", gpu_hour_price=55.04)
+    assert (found.name, found.capacity_gib, found.size_set_by) == ("PERSISTENT_2-SSD-1000", 38_400, WAITING)
+    assert found.per_month is None
+    # In CNY no Region has a price of it.
+    found = chosen(region="cn-north-1")
     assert found.per_month is None and found.size_set_by == "write"
 
 

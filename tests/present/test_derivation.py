@@ -111,9 +111,14 @@ def test_the_same_for_a_program() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
-def test_every_figure_of_a_plan_has_a_name_in_both_languages(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("region", ["us-east-1", "eu-west-3"])  # the second has prices of some parts only
+@pytest.mark.parametrize("interface", ["posix", "s3-api"])
+def test_every_figure_of_a_plan_has_a_name_in_both_languages(
+    language: str, region: str, interface: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GPUFEED_LANGUAGE", language)
     stated = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "restore_target": 60}
+    stated |= {"region": region, "interface": interface, "model_parameters": 8e9}
     plan = recommend(Workload.from_mapping(stated, load()), load())
     document = derivation.document(explain(plan, load()))
     own = [figure for figure in document if ".lines." not in figure["id"]]  # a line of the bill has its own name

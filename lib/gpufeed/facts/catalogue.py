@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import median
 from typing import Any, Generic, TypeVar
 
 from gpufeed.facts.errors import InputError
@@ -187,6 +188,29 @@ class Facts:
                 return row.quantity
         return None
 
+    def currency_of(self, region: str) -> str:
+        """The currency of a Region's price list; a Region without an entry here is taken for one that bills in USD."""
+        return str(self.regions[region].get_value("currency")) if region in self.regions else "USD"
+
+    def price_elsewhere(
+        self, option: str, item: str, region: str, configuration: str | None = None, at: float | None = None
+    ) -> Quantity | None:
+        """What other Regions ask that bill in the same currency: the least, the median and the most of their prices.
+
+        For what has no price here.  ``assumed``: prices of Regions differ.  None where no such Region has one.
+        """
+        where = self.priced_in.get((option, item, configuration)) or self.priced_in.get((option, item, None), {})
+        currency = self.currency_of(region)
+        there = [one for one, its_currency in where.items() if its_currency == currency and one != region]
+        return _over([self.price(option, item, one, configuration, at) for one in there])
+
+    def instance_price_elsewhere(self, instance_type: str, region: str) -> Quantity | None:
+        """As :meth:`price_elsewhere`, of one instance on demand."""
+        currency = self.currency_of(region)
+        there = {*self.instances[instance_type].parts, *self.priced_in.get((INSTANCES, instance_type, None), {})}
+        same = sorted(one for one in there - {region} if self.currency_of(one) == currency)
+        return _over([self.instance_price(instance_type, one) for one in same])
+
     @cached_property
     def priced_in(self) -> Mapping[tuple[str, str, str | None], Mapping[str, str]]:
         """The Regions that price an (option, item, configuration), each with its currency."""
@@ -269,6 +293,16 @@ class WatchedFacts(Facts):
         bands = super().price_bands(option, item, region, configuration)
         self.prices_seen.update((price.id, price) for price in bands)
         return bands
+
+
+def _over(prices: Iterable[Quantity | None]) -> Quantity | None:
+    known = [price for price in prices if price is not None]
+    if not known:
+        return None
+    middle = median(price.value for price in known)
+    low, high = min(price.low for price in known), max(price.high for price in known)
+    sources = frozenset().union(*(price.sources for price in known))
+    return Quantity(low, middle, high, known[0].unit, "assumed", sources)
 
 
 @cache

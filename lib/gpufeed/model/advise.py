@@ -129,11 +129,11 @@ def plan_of(decision: Decision) -> Recommendation:
         *limits.file_system_caveats(ordered(whole)),
     )
     copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
-    placements["training_reads"] = explained(placements["training_reads"], whole)
+    placements["training_reads"] = explained(placements["training_reads"], whole, job)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
-    answers = tuple(against_the_rest(fit[option], whole, fit[reads]) for option in SYSTEMS)
+    answers = tuple(against_the_rest(fit[option], whole, fit[reads], job) for option in SYSTEMS)
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
     doubts = tuple(plausible.doubts(job, decision.traits, decision.on_s3.stall))

@@ -38,6 +38,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "no-object-size": ("dataset_bytes", "objects"),
     "network-unknown": ("instance_type",),
     "gpu-not-priced": ("gpu_hour_price",),
+    "gpu-priced-elsewhere": ("gpu_hour_price",),
     "path-unknown": ("network_path",),
     "zone-is-a-name": ("zone",),
 }

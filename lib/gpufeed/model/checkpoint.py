@@ -92,10 +92,10 @@ def _beyond(save: Quantity, interval: float) -> Quantity:
 def frequent(workload: Workload, on_s3: CheckpointStall, facts: Facts) -> tuple[bool, bool, float | None]:
     """(checkpoints are frequent, restore must be fast, the interval below which they are frequent).
 
-    "Frequent" has no number in the published rule.  A stated word is used as it is; a stated interval is judged on S3,
-    which the rule would use if they were rare: a synchronous save that takes more than the tolerated share of the
-    interval, or an asynchronous one that is not written before the next begins.  A restore from S3 that misses the
-    stated target makes restore "fast".
+    "Frequent" has no number in the published rule.  A stated word is used as it is; else the interval, stated or
+    assumed, is judged on S3, which the rule would use if they were rare: a synchronous save that takes more than the
+    tolerated share of the interval, or an asynchronous one that is not written before the next begins.  A restore from
+    S3 that misses the stated target makes restore "fast".
     """
     fast = (
         workload.restore_target is not None
@@ -104,9 +104,9 @@ def frequent(workload: Workload, on_s3: CheckpointStall, facts: Facts) -> tuple[
     )
     if workload.checkpoints is not None:
         return workload.checkpoints == "frequent", fast, None
-    if workload.checkpoint_interval is None or on_s3.save_seconds is None:
+    if on_s3.save_seconds is None:
         return False, fast, None
     flips_at = on_s3.save_seconds.value
     if (workload.checkpoint_mode or "sync") == "sync":
         flips_at /= stall_tolerance(workload, facts).value
-    return workload.checkpoint_interval < flips_at, fast, flips_at
+    return on_s3.interval < flips_at, fast, flips_at

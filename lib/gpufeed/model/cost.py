@@ -13,7 +13,7 @@ from functools import lru_cache
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
-from gpufeed.model.fsx import GIB, Configuration, unit_prices
+from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import Cost, CostLine, Evaluation, FirstEpoch
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
@@ -33,6 +33,7 @@ class Run:
     read_bytes: Quantity | None
     requests: Quantity | None
     gpu_hour_price: Quantity | None  # of the whole cluster
+    gpu_price_elsewhere: Quantity | None = None  # where it is not known: the same by the prices of other Regions
     operations: frozenset[str] = frozenset()
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
@@ -41,6 +42,11 @@ class Run:
     jobs: int = 1  # that share the data set, its copies and the file system
     uploads: bool = False  # the data set is not in S3 yet
     touched_bytes: Quantity | None = None  # what is brought into a file system at all; None: the whole data set
+
+    @property
+    def weighed_gpu_price(self) -> Quantity | None:
+        """By which options are compared."""
+        return self.gpu_price_elsewhere if self.gpu_hour_price is None else self.gpu_hour_price
 
     def read_less(self, share: Quantity) -> Run:
         """The same run where only this share of its reads reaches the storage."""
@@ -62,29 +68,61 @@ class Bill:
     facts: Facts
     months: float  # that the run lasts
 
-    def line(self, line_id: str, part: str, option: str, item: str, used: Quantity | None) -> CostLine:
-        """``used`` in base units (bytes, requests; byte-months for storage) at the price of one item."""
-        return self.priced(line_id, part, item, used, self.facts.price(option, item, self.run.region))
+    def line(
+        self,
+        line_id: str,
+        part: str,
+        option: str,
+        item: str,
+        used: Quantity | None,
+        *,
+        kind: str | None = None,
+    ) -> CostLine:
+        """``used`` in base units (bytes, requests; byte-months for storage) at the price of one item.
 
-    def priced(self, line_id: str, part: str, item: str, used: Quantity | None, price: Quantity | None) -> CostLine:
+        ``kind``: of file system, where each has its price.
+        """
+        asked = (option, item, self.run.region, kind)
+        price = self.facts.price(*asked)
+        elsewhere = self.facts.price_elsewhere(*asked) if price is None else None
+        return self._priced(line_id, part, item, used, price=price, elsewhere=elsewhere)
+
+    def _priced(
+        self,
+        line_id: str,
+        part: str,
+        item: str,
+        used: Quantity | None,
+        *,
+        price: Quantity | None,
+        elsewhere: Quantity | None,
+    ) -> CostLine:
         unit, size = BILLED[item]
         if used is not None and self.run.jobs > 1 and line_id in _SHARED:
             used = used / self.run.jobs
-        if price is not None and self.run.discount:
-            price = (price * (1.0 - self.run.discount)).named(price.unit)
         quantity = None if used is None else (used / size).named(unit)
-        amount = None
-        if quantity is not None and price is not None:
-            amount = (quantity * price).named(self.run.currency)
-        return CostLine(line_id, part, unit, quantity, price, amount)
+        price, elsewhere = self._discounted(price), self._discounted(elsewhere)
+        amount, likely = (
+            None if quantity is None or each is None else (quantity * each).named(self.run.currency)
+            for each in (price, elsewhere)
+        )
+        return CostLine(line_id, part, unit, quantity, price, amount, likely)
+
+    def _discounted(self, price: Quantity | None) -> Quantity | None:
+        if price is None or not self.run.discount:
+            return price
+        return (price * (1.0 - self.run.discount)).named(price.unit)
 
     def stored(self, line_id: str, part: str, held: Quantity) -> Iterator[CostLine]:
         """``held`` bytes in S3 Standard for the run, one line for each graduated band that they reach.
 
         A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
         """
-        for in_band, price in _in_bands(held, self.run.region, self.facts):
-            yield self.priced(line_id, part, "storage", in_band * self.months, price)
+        for from_gib, in_band, price in _in_bands(held, self.run.region, self.facts):
+            elsewhere = None
+            if price is None:
+                elsewhere = self.facts.price_elsewhere(S3, "storage", self.run.region, at=from_gib)
+            yield self._priced(line_id, part, "storage", in_band * self.months, price=price, elsewhere=elsewhere)
 
 
 def bill_of(run: Run, facts: Facts) -> Bill:
@@ -176,6 +214,7 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
         loading=loading,
         not_priced=tuple(dict.fromkeys(line.id for line in lines if line.amount is None)),
         lines=lines,
+        elsewhere=None if beyond is not None else weighed_sum(currency, (it for it in lines if it.part != "base")),
     )
 
 
@@ -187,6 +226,11 @@ _NOTHING = Quantity(0.0, 0.0, 0.0)
 def sum_of(currency: str, lines: Iterable[CostLine]) -> Quantity | None:
     """What lines come to; None where one is without an amount."""
     return _sum(currency, (line.amount for line in lines))
+
+
+def weighed_sum(currency: str, lines: Iterable[CostLine]) -> Quantity | None:
+    """What lines come to where those without a price here count by the prices of other Regions."""
+    return _sum(currency, (line.weighed for line in lines))
 
 
 def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
@@ -211,12 +255,14 @@ def _in_evaluations(run: Run, fed: Quantity | None) -> Iterator[CostLine]:
 
 def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
     """Hours in which the GPUs wait × what the cluster costs an hour.  No such hour costs nothing, at any price."""
-    amount = None
+    amount, elsewhere, price = None, None, run.gpu_hour_price
     if hours is not None and hours.high == 0.0:
         amount = hours.named(run.currency)
-    elif hours is not None and run.gpu_hour_price is not None:
-        amount = (hours * run.gpu_hour_price).named(run.currency)
-    return CostLine(line_id, "idle-gpu", "hour", hours and hours.named("hour"), run.gpu_hour_price, amount)
+    elif hours is not None and price is not None:
+        amount = (hours * price).named(run.currency)
+    elif hours is not None and run.gpu_price_elsewhere is not None:
+        elsewhere = (hours * run.gpu_price_elsewhere).named(run.currency)
+    return CostLine(line_id, "idle-gpu", "hour", hours and hours.named("hour"), price, amount, elsewhere)
 
 
 def requests_price(option: str, item: str, requests: Quantity, region: str, facts: Facts) -> Quantity | None:
@@ -225,15 +271,17 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
     return None if price is None else (requests * price / 1000.0).named("")
 
 
-def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[Quantity, Quantity | None]]:
-    """(what of ``held`` lies in it, its price) of each graduated band that is reached; of the first in any case."""
+def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[float, Quantity, Quantity | None]]:
+    """(where it begins [GiB], what of ``held`` lies in it, its price) of each graduated band that is reached; of the
+    first in any case.
+    """
     rows = facts.price_bands(S3, "storage", region)
     if not rows:
-        yield held, None
+        yield 0.0, held, None
     for row in rows:
         in_band = _between(held, row.band_from * GIB, None if row.band_to is None else row.band_to * GIB)
         if in_band.high > 0 or row.band_from == 0:
-            yield in_band, row.quantity
+            yield row.band_from, in_band, row.quantity
 
 
 def _between(held: Quantity, low: float, high: float | None) -> Quantity:
@@ -314,12 +362,11 @@ def _fsx(bill: Bill, configuration: Configuration | None) -> Iterator[CostLine]:
     if configuration is None:  # the Region has none: nothing can be ordered, so nothing can be priced
         yield CostLine("own-storage", "storage", "GiB-month", None, None, None)
         return
-    a_gib, an_iops = unit_prices(configuration.name, bill.run.region, bill.facts)
     held = Quantity.exact(configuration.capacity_gib * GIB * bill.months)
-    yield bill.priced("own-storage", "storage", "storage", held, a_gib)
+    yield bill.line("own-storage", "storage", FSX, "storage", held, kind=configuration.name)
     if configuration.ordered_iops:
         ordered = Quantity.exact(configuration.ordered_iops * bill.months)
-        yield bill.priced("metadata-iops", "storage", "metadata-iops", ordered, an_iops)
+        yield bill.line("metadata-iops", "storage", FSX, "metadata-iops", ordered, kind=configuration.name)
     yield _filling(bill, _share_touched(bill.run))
 
 
@@ -371,13 +418,17 @@ def filling(option: str, run: Run, first: FirstEpoch, facts: Facts, configuratio
     if first.load_seconds is None or (first.waits_seconds is not None and first.waits_seconds.high == 0.0):
         return first
     bill = bill_of(run, facts)
-    before, waits = (
-        _sum(run.currency, [line.amount for line in filling_lines(way, option, bill, first, configuration)])
-        for way in (BEFORE, WHILE_READING)
+    lines_before, lines_waiting = (
+        tuple(filling_lines(way, option, bill, first, configuration)) for way in (BEFORE, WHILE_READING)
     )
+    before, waits = weighed_sum(run.currency, lines_before), weighed_sum(run.currency, lines_waiting)
     waiting_is_cheaper = before is not None and waits is not None and waits.high <= before.high
-    way = WHILE_READING if waiting_is_cheaper else BEFORE
-    return replace(first, load_cost=before, waits_cost=waits, way=way)
+    return replace(
+        first,
+        load_cost=sum_of(run.currency, lines_before),
+        waits_cost=sum_of(run.currency, lines_waiting),
+        way=WHILE_READING if waiting_is_cheaper else BEFORE,
+    )
 
 
 def filling_lines(
@@ -397,12 +448,11 @@ def filling_lines(
     if option == S3_FILES:
         yield bill.line("loading-storage", "loading", S3_FILES, "storage", _kept_by_s3_files(bill) * months / 2.0)
     elif configuration is not None:
-        a_gib, an_iops = unit_prices(configuration.name, bill.run.region, bill.facts)
         held = months * (configuration.capacity_gib * GIB)
-        yield bill.priced("loading-storage", "loading", "storage", held, a_gib)
+        yield bill.line("loading-storage", "loading", FSX, "storage", held, kind=configuration.name)
         if configuration.ordered_iops:
             ordered = months * configuration.ordered_iops
-            yield bill.priced("loading-metadata-iops", "loading", "metadata-iops", ordered, an_iops)
+            yield bill.line("loading-metadata-iops", "loading", FSX, "metadata-iops", ordered, kind=configuration.name)
 
 
 # ---- the way to the bucket -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import epochs, fsx
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
-from gpufeed.model.job import Job, currency_of, job_of
+from gpufeed.model.job import Job, job_of
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import FSX
@@ -66,7 +66,7 @@ def _sized(need: Need, job: Job, first: Configuration | None = None) -> Sized:
     found = fsx.configurations(need, job.region, job.facts)
     if first is not None and first.per_month is not None:
         found = replace(found, priced=(first, *(one for one in found.priced if one.settings != first.settings)))
-    return Sized(need, job.region, currency_of(job.region, job.facts), found)
+    return Sized(need, job.region, job.facts.currency_of(job.region), found)
 
 
 # ---- one that exists -------------------------------------------------------------------------------------------------

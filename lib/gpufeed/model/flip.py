@@ -297,7 +297,7 @@ def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommen
         return Reason("flip-restore", {"option": old, "seconds": stall.restore_seconds, "interval": target})
     if before.recommended != after.recommended and after.recommended == new:
         return Reason("flip-follows-reads", {"option": new})
-    mine, theirs = after.saving(new).total, after.saving(old).total
+    mine, theirs = after.saving(new).weighed, after.saving(old).weighed
     if mine is not None and theirs is not None:
         costs = {"option": new, "cost": mine, "other": old, "other_cost": theirs}
         if cheaper_beyond_doubt(mine, theirs, 0.0):
@@ -321,9 +321,9 @@ def _why_worth(old: str, new: str, after: Recommendation) -> Reason:
     The rule's option also wins where the other is no longer cheaper in the worst case, or saves too little to be one.
     """
     mine, theirs = after.option(new), after.option(old)
-    if mine.cost_of_reads is None or theirs.cost_of_reads is None:
+    if mine.weighed is None or theirs.weighed is None:
         return Reason("flip-fed", {"option": new, "fed": mine.fed, "other": old, "other_fed": theirs.fed})
-    costs = {"option": new, "cost": mine.cost_of_reads, "other": old, "other_cost": theirs.cost_of_reads}
+    costs = {"option": new, "cost": mine.weighed, "other": old, "other_cost": theirs.weighed}
     if beats(mine, theirs, after.least_saving):
         return Reason("flip-cost", costs)
     if beats(theirs, mine):

@@ -140,8 +140,9 @@ class RuledOut:
 class Configurations:
     """All types side by side.
 
-    ``priced`` cheapest first; ``unpriced`` smallest first, never ranked among the priced; ``lacking`` hold the data and
-    bring the rates, but lack something else.  ``types_confirmed``: a source says which types this Region has.
+    ``priced`` cheapest first; ``unpriced`` by the prices of other Regions, else smallest first, and never ranked among
+    the priced; ``lacking`` hold the data and bring the rates, but lack something else.  ``types_confirmed``: a source
+    says which types this Region has.
     """
 
     priced: tuple[Configuration, ...]
@@ -177,8 +178,9 @@ def configurations(need: Need, region: str, facts: Facts) -> Configurations:
 def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     """The head of :func:`configurations`, without working out the others; None: the Region has no type that would do.
 
-    The least price; among unpriced ones the smallest; where all lack something (no type reaches the opens/s), the one
-    that lacks least: the supply then says that metadata operations bind.
+    The least price; among unpriced ones the least by the prices of other Regions, else the smallest; where all lack
+    something (no type reaches the opens/s), the one that lacks least: the supply then says that metadata operations
+    bind.
     """
     orders = orders_for(need, region, facts)
     if not orders:
@@ -236,8 +238,10 @@ class _Offer(NamedTuple):
 
     name: str
     section: Section
-    a_gib: Quantity | None  # price per GiB-month
-    an_iops: Quantity | None  # price per ordered metadata IOPS and month
+    a_gib: Quantity | None  # price per GiB-month; where the Region has none, by the prices of others
+    an_iops: Quantity | None  # price per ordered metadata IOPS and month, likewise
+    a_gib_here: bool  # the price is the Region's own
+    an_iops_here: bool
     settable_iops: bool
     efa: bool
     disks: bool
@@ -250,11 +254,13 @@ def _offers(region: str, facts: Facts, *, random_reads: bool) -> tuple[_Offer, .
         _Offer(
             name,
             section,
-            *unit_prices(name, region, facts),
-            settable_iops=bool(section.get_value("metadata_configuration")),
-            efa=bool(section.get_value("efa")) and efa_offered(region, facts) is not False,
-            disks=section.get_value("storage_type") == "HDD",
-            mb_per_s_per_tib=section.known("per_unit_throughput").value,
+            *weighed_unit_prices(name, region, facts),
+            unit_prices(name, region, facts)[0] is not None,
+            unit_prices(name, region, facts)[1] is not None,
+            bool(section.get_value("metadata_configuration")),
+            bool(section.get_value("efa")) and efa_offered(region, facts) is not False,
+            section.get_value("storage_type") == "HDD",
+            section.known("per_unit_throughput").value,
         )
         for name, section in facts.fsx.items()
         if not disqualifiers(name, Need(0.0, random_reads=random_reads), region, facts)
@@ -264,7 +270,8 @@ def _offers(region: str, facts: Facts, *, random_reads: bool) -> tuple[_Offer, .
 def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
     """One order per type and EFA setting that is not ruled out, the one to choose first.
 
-    What lacks less, then what is priced, then the cheaper (unpriced: the smaller) comes first.  Disks are the last of
+    What lacks less, then what is priced here, then what is priced elsewhere, then the cheaper (unpriced: the smaller)
+    comes first.  Disks are the last of
     equals: reading at random from them is slower than their streaming rate says.
     """
     return _one_each(_ranked(_offers(region, facts, random_reads=need.random_reads), need, region, facts))
@@ -273,13 +280,13 @@ def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
 def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
     """The head of :func:`orders_for`: those of the priced types, where one of them lacks nothing; else all."""
     offers = _offers(region, facts, random_reads=need.random_reads)
-    ranked = _ranked([offer for offer in offers if offer.a_gib is not None], need, region, facts)
+    ranked = _ranked([offer for offer in offers if offer.a_gib_here], need, region, facts)
     if ranked and ranked[0][0][:2] == (0, False):
         return _one_each(ranked)
     return orders_for(need, region, facts)
 
 
-#: What lacks less, then what is priced, then the cheaper … comes first.
+#: What lacks less, then what is priced here, then what is priced elsewhere, then the cheaper … comes first.
 _Ranked = list[tuple[tuple[float, ...], Order]]
 
 
@@ -299,10 +306,11 @@ def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> 
                 price = None
                 if a_gib is not None and (an_iops is not None or not ordered):
                     price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
+                here = offer.a_gib_here and (offer.an_iops_here or not ordered)
                 # A way that carries less opens fewer files, and is no better for it.
                 lacks = (advised and not efa) + (iops < at_best)
                 amount = capacity if price is None else price
-                rank = (lacks, price is None, amount, offer.disks, offer.mb_per_s_per_tib, capacity, efa)
+                rank = (lacks, not here, price is None, amount, offer.disks, offer.mb_per_s_per_tib, capacity, efa)
                 found.append((rank, Order(offer.name, capacity, iops, ordered, efa)))
     return sorted(found)
 
@@ -627,6 +635,15 @@ def unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, 
     return facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
 
 
+def weighed_unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+    """The same two, by the prices of other Regions where this one has none: what types are compared by."""
+    a_gib, an_iops = unit_prices(name, region, facts)
+    return (
+        a_gib or facts.price_elsewhere(FSX, "storage", region, name),
+        an_iops or facts.price_elsewhere(FSX, "metadata-iops", region, name),
+    )
+
+
 def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
     """(storage, ordered metadata IOPS) per month; IOPS cost 0 where none are ordered, priced or not."""
     a_gib, an_iops = unit_prices(order.name, region, facts)
@@ -641,7 +658,7 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
 #: Notes on a file system that belong to any plan that orders it, and how grave they are is said there.
 BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
-NONE_PRICED = "fsx-none-priced"
+NONE_PRICED, PRICED_ELSEWHERE = "fsx-none-priced", "fsx-priced-elsewhere"
 #: The clients carry less than is asked: no file system, however large, would bring more.
 CARRIED_LESS = {
     "read": "fsx-clients-carry-less-read",
@@ -649,7 +666,7 @@ CARRIED_LESS = {
     "write": "fsx-clients-carry-less-write",
 }
 SAID_WITH_THE_PLAN = frozenset(
-    {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, CARRIED_LESS["read"]}
+    {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, PRICED_ELSEWHERE, CARRIED_LESS["read"]}
 )
 
 
@@ -686,6 +703,8 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
     if not orders:
         return None
     first, *others = orders
+    if _price_of(first, region, facts) is None:
+        return _not_priced(first, region, facts)
     lacks = _lacks(first, region, need, facts)
     found: list[tuple[float, Reason]] = []
     for other in others:
@@ -698,9 +717,15 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
             found.append((elsewhere[1] - 1.0, Reason(UNPRICED_CHEAPER, said)))  # before those that are only smaller
         elif elsewhere is None and other.capacity_gib < first.capacity_gib:
             found.append((other.capacity_gib / first.capacity_gib, Reason(UNPRICED_SMALLER, said)))
-    if found:
-        return min(found, key=lambda one: one[0])[1]
-    return None if _price_of(first, region, facts) is not None else Reason(NONE_PRICED, {"region": region})
+    return min(found, key=lambda one: one[0])[1] if found else None
+
+
+def _not_priced(first: Order, region: str, facts: Facts) -> Reason:
+    """What a choice among types rests on that have no price here."""
+    elsewhere, _ = weighed_unit_prices(first.name, region, facts)
+    if elsewhere is None:
+        return Reason(NONE_PRICED, {"region": region})
+    return Reason(PRICED_ELSEWHERE, {"region": region, "configuration": first.name})
 
 
 def _compared_elsewhere(first: Order, other: Order, region: str, facts: Facts) -> tuple[str, float] | None:

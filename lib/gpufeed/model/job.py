@@ -37,11 +37,6 @@ class Job:
     traffic: Traffic
 
 
-def currency_of(region: str, facts: Facts) -> str:
-    """The currency of a Region's price list; a Region without an entry here is taken for one that bills in USD."""
-    return str(facts.regions[region].get_value("currency")) if region in facts.regions else "USD"
-
-
 def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> tuple[Job, list[Caveat]]:
     """The job of a workload, and a caveat for each default that its answer rests on.
 
@@ -92,7 +87,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     read = touched(workload, passes, run.read_bytes, opens_an_object=load.opens_an_object)
     passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
     if run.gpu_hour_price is None:
-        warnings.append(Caveat("gpu-not-priced", {"region": region}))
+        found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
+        warnings.append(Caveat("gpu-priced-elsewhere" if "price" in found else "gpu-not-priced", found))
         instance = None if workload.region is None else workload.instance_type
         if instance is not None and not facts.offers(region, instance):
             warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": instance}))
@@ -198,16 +194,18 @@ def _run(
     if passes.epochs is not None:
         read = (passes.bytes * passes.epochs).named("bytes")
         requests = None if asked.request_bytes is None else (read / asked.request_bytes.middle()).named("requests")
+    price, elsewhere = _gpu_hour_price(workload, region, facts)
     return Run(
         region=region,
-        currency=currency_of(region, facts),
+        currency=facts.currency_of(region),
         hours=hours,
         dataset_bytes=dataset,
         objects=objects,
         object_bytes=object_bytes,
         read_bytes=read,
         requests=requests,
-        gpu_hour_price=_gpu_hour_price(workload, region, facts),
+        gpu_hour_price=price,
+        gpu_price_elsewhere=elsewhere,
         operations=frozenset(workload.file_operations),
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
@@ -228,14 +226,19 @@ def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) ->
     return replace(run, read_bytes=(run.read_bytes + more).named("bytes"), requests=requests, evaluation=evaluation)
 
 
-def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> Quantity | None:
-    """What an hour of the whole cluster costs: at the user's own price, else on demand; None where neither is known."""
-    each = None
+def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+    """(what an hour of the whole cluster costs, at the user's own price, else on demand; where that is not known, the
+    same by the prices of other Regions).
+    """
+    instance, price, elsewhere = workload.instance_type, None, None
     if workload.gpu_hour_price is not None:
-        each = Quantity.exact(workload.gpu_hour_price)
-    elif workload.instance_type is not None:
-        each = facts.instance_price(workload.instance_type, region)
-    return None if each is None else (each * workload.instances).named(f"{currency_of(region, facts)}/hour")
+        price = Quantity.exact(workload.gpu_hour_price)
+    elif instance is not None:
+        price = facts.instance_price(instance, region)
+        elsewhere = facts.instance_price_elsewhere(instance, region) if price is None else None
+    unit = f"{facts.currency_of(region)}/hour"
+    of_all = (None if each is None else (each * workload.instances).named(unit) for each in (price, elsewhere))
+    return next(of_all), next(of_all)
 
 
 def _dataset_bytes(

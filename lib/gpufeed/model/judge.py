@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts import Facts
@@ -31,9 +31,7 @@ def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool
         _judged(FSX, job, measurement, _configuration(job, share, saves=saves))
         for share in epochs.shares_to_size_for(job.passes)
     ]
-    return min(
-        answers, key=lambda answer: math.inf if answer.cost.beyond_base is None else answer.cost.beyond_base.value
-    )
+    return min(answers, key=lambda answer: math.inf if answer.cost.weighed is None else answer.cost.weighed.value)
 
 
 def _judged(
@@ -225,7 +223,8 @@ NOT_AGAINST = frozenset(
 OF_CHECKPOINTS = frozenset({"not-for-frequent-checkpoints"})
 #: Why an option is or is not the answer beside the others.
 COMPARISONS = frozenset(
-    {"slower", "dearer", "not-priced", "feeds", "limited-by", "fed-unknown", "cheaper-in-doubt", "cheaper-apart"}
+    {"slower", "dearer", "not-priced", "priced-elsewhere", "feeds", "limited-by", "fed-unknown"}
+    | {"cheaper-not-taken", "cheaper-apart"}
 )
 
 
@@ -245,14 +244,14 @@ def against(answer: OptionAnswer) -> int:
 
 def least_saving(job: Job) -> float:
     """What a choice has to save to be one: a share of what the GPUs of the run cost; anything where that is unknown."""
-    each_hour = job.run.gpu_hour_price
+    each_hour = job.run.weighed_gpu_price
     share = job.facts.model.known("least_saving").value
     return 0.0 if each_hour is None else share * each_hour.value * job.run.hours
 
 
 def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
-    mine, theirs = other.cost_of_reads, best.cost_of_reads
+    mine, theirs = other.weighed, best.weighed
     if mine is not None and theirs is not None:
         return cheaper_beyond_doubt(mine, theirs, least)
     if other.fed is not None and best.fed is not None:
@@ -265,26 +264,48 @@ def cheaper_beyond_doubt(mine: Quantity, theirs: Quantity, least: float) -> bool
     return mine.value < theirs.value - least and mine.high <= theirs.high
 
 
-def compared(answer: OptionAnswer, best: OptionAnswer, is_best: bool) -> OptionAnswer:
+def kept(cost: Quantity, chosen: Quantity, least: float, job: Job) -> Reason:
+    """Why what would cost ``cost`` does not take the place of what was chosen."""
+    if cost.value >= chosen.value:
+        return Reason("kept-dearer")
+    if cheaper_beyond_doubt(cost, chosen, 0.0):
+        return Reason("kept-too-little", {"amount": least, "currency": job.run.currency})
+    return Reason("kept-in-doubt")
+
+
+def compared(answer: OptionAnswer, best: OptionAnswer, job: Job) -> OptionAnswer:
     """Why this one is the answer, or by how much it is slower or dearer than the answer as the place of the reads."""
-    if is_best:
-        return replace(answer, verdict="recommended", reasons=(*_praise(answer), *answer.reasons))
+    if answer.option == best.option:
+        return replace(answer, verdict="recommended", reasons=(*_praise(answer), *answer.reasons, *_unpriced(answer)))
     if answer.verdict == "ruled-out":
         return answer
     more: list[Reason] = []
     if answer.fed is not None and best.fed is not None and answer.fed.value < best.fed.value:
         more.append(Reason("slower", {"fed": answer.fed, "best": best.fed, "option": best.option}))
-    mine, theirs = answer.cost_of_reads, best.cost_of_reads
-    if mine is None:
-        more.append(Reason("not-priced", {"parts": answer.cost.not_priced}))
-    elif theirs is not None and mine.value > theirs.value:
+    more += _unpriced(answer)
+    mine, theirs = answer.weighed, best.weighed
+    if mine is not None and theirs is not None and mine.value > theirs.value:
         difference = mine.value - theirs.value
         more.append(Reason("dearer", {"amount": difference, "currency": answer.cost.currency, "option": best.option}))
-    elif theirs is not None and mine.value < theirs.value and not against(answer):
-        more.append(Reason("cheaper-in-doubt", {"cost": mine, "best": theirs, "option": best.option}))
-    remarks = {"not-priced", "cheaper-in-doubt"}
+    elif mine is not None and theirs is not None and mine.value < theirs.value and not against(answer):
+        later = loading.ends_later(answer, best, job)
+        because = Reason("kept-ends-later") if later else kept(mine, theirs, least_saving(job), job)
+        found = {"cost": mine, "best": theirs, "option": best.option, "because": because}
+        more.append(Reason("cheaper-not-taken", found))
+    remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken"}
     verdict = "works-but" if answer.reasons or any(reason.id not in remarks for reason in more) else "works"
     return replace(answer, verdict=verdict, reasons=(*answer.reasons, *more))
+
+
+def _unpriced(answer: OptionAnswer) -> Iterator[Reason]:
+    """What has no price here, and by what it is compared all the same."""
+    if answer.cost_of_reads is not None:
+        return
+    parts = {"parts": answer.cost.not_priced}
+    if answer.weighed is None:
+        yield Reason("not-priced", parts)
+    else:
+        yield Reason("priced-elsewhere", parts | {"cost": answer.weighed})
 
 
 def _praise(answer: OptionAnswer) -> Iterable[Reason]:

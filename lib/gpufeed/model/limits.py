@@ -62,9 +62,13 @@ def _file_systems(region: str, here: Section, ordered: list[Mapping[str, Any]]) 
 def unpriced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
     """The options that could be used, of which a price of the Region has no source; GPUs and transfer apart."""
     could_be_used = (answer for answer in answers if answer.verdict != "ruled-out")
-    without = tuple(answer.option for answer in could_be_used if any(map(_has_no_price, answer.cost.lines)))
-    if without:
-        yield Caveat("region-not-priced", {"region": region, "options": without})
+    without = [answer for answer in could_be_used if any(map(_has_no_price, answer.cost.lines))]
+    for caveat, ones in (
+        ("region-priced-elsewhere", [answer for answer in without if answer.weighed is not None]),
+        ("region-not-priced", [answer for answer in without if answer.weighed is None]),
+    ):
+        if ones:
+            yield Caveat(caveat, {"region": region, "options": tuple(answer.option for answer in ones)})
 
 
 def _has_no_price(line: CostLine) -> bool:

@@ -162,7 +162,7 @@ def setting_up(option: str, reads: str, job: Job) -> float:
 
     A share of what the GPUs of the run cost, and no more than some hours of one instance.
     """
-    each_hour = job.run.gpu_hour_price
+    each_hour = job.run.weighed_gpu_price
     if each_hour is None or option in (S3, reads):
         return 0.0
     of_the_run = job.facts.model.known("another_system").value * job.load.nodes * job.run.hours
@@ -185,8 +185,8 @@ def _in_time(preferred: str, fit: Mapping[str, OptionAnswer], savings: Mapping[s
 
 
 def _totals(names: list[str], savings: Mapping[str, Saving]) -> dict[str, Quantity]:
-    """What each costs; nothing where one of them is not priced: it might be the cheapest."""
-    totals = {name: total for name in names if (total := savings[name].total) is not None}
+    """What each costs; nothing where one of them is priced in no Region: it might be the cheapest."""
+    totals = {name: total for name in names if (total := savings[name].weighed) is not None}
     return totals if len(totals) == len(names) else {}
 
 
@@ -247,9 +247,13 @@ def _worth(
     job: Job,
 ) -> Iterator[Reason]:
     """What saving there costs for the run, beside it the rule's option, and why one that costs less was not taken."""
-    mine, theirs = savings[option].total, savings[by_rule].total
-    if mine is None:
+    mine, theirs = savings[option].weighed, savings[by_rule].weighed
+    if mine is None or not _totals(_in_time(option, fit, savings, job), savings):
+        if option != by_rule:
+            yield from _by_time(savings[by_rule], job)
         return
+    if any(saving.total is None and saving.weighed is not None for saving in savings.values()):
+        yield Reason("saving-priced-elsewhere", {"region": job.region})
     yield Reason("saving-costs", {"cost": mine})
     if option != by_rule:
         too_late = _late(savings[by_rule].stall, job)
@@ -270,6 +274,16 @@ def _worth(
         yield Reason("saving-too-little", found | {"amount": amount, "currency": job.run.currency})
     else:
         yield Reason("saving-cheaper-in-doubt", found)
+
+
+def _by_time(ruled: Saving, job: Job) -> Iterator[Reason]:
+    """Why the rule's option was not taken where costs could not tell."""
+    if (late := _late(ruled.stall, job)) is not None:
+        yield Reason("saving-rule-is-late", {"option": ruled.option, "because": late})
+    elif ruled.stall.share is not None:
+        tolerance = stall_tolerance(job.workload, job.facts)
+        found = {"option": ruled.option, "share": ruled.stall.share, "tolerance": tolerance}
+        yield Reason("saving-rule-stalls-more", found)
 
 
 def _waiting_for_export(option: str, job: Job) -> Iterator[Reason]:

@@ -195,7 +195,8 @@ class CostLine:
 
     ``part`` is the sum it belongs to: "base", "storage", "requests", "transfer", "kms", "idle-gpu" or "loading".
     ``quantity`` counts billing units (``unit``).  A price that is not known, or an amount that follows from a demand
-    that is not known, is None; then so is ``amount``.
+    that is not known, is None; then so is ``amount``.  ``elsewhere`` is the amount by the prices of other Regions,
+    where this one has none: options are compared by it, and no sum that is shown as the bill has it in.
     """
 
     id: str
@@ -204,6 +205,11 @@ class CostLine:
     quantity: Quantity | None
     unit_price: Quantity | None
     amount: Quantity | None
+    elsewhere: Quantity | None = None
+
+    @property
+    def weighed(self) -> Quantity | None:
+        return self.elsewhere if self.amount is None else self.amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +218,8 @@ class Cost:
 
     ``storage`` holds the data set in S3 as well; ``total`` = storage for the run + reading + transfer + KMS + loading
     before the GPUs start + idle GPUs, and ``beyond_base`` is the total without that S3 storage, which every plan has.
-    Each is None when a line in it is not priced; ``not_priced`` names those lines.
+    Each is None when a line in it is not priced; ``not_priced`` names those lines.  ``elsewhere`` is then
+    ``beyond_base`` with those lines by the prices of other Regions: options are compared by it.
     """
 
     currency: str
@@ -227,6 +234,11 @@ class Cost:
     loading: Quantity | None = None  # storage while it is filled, before the GPUs start
     not_priced: tuple[str, ...] = ()
     lines: tuple[CostLine, ...] = ()
+    elsewhere: Quantity | None = None
+
+    @property
+    def weighed(self) -> Quantity | None:
+        return self.elsewhere if self.beyond_base is None else self.beyond_base
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +256,19 @@ class OptionAnswer:
     later_epochs: LaterEpochs | None = None  # None: there is one epoch
     bursts: Bursts = Bursts()
     backed_by: str | None = None  # the kind of bucket that a mount is a way onto
-    without_checkpoints: Quantity | None = None  # its cost of reads, where its bill has room for checkpoints in it
+    # Its cost of reads, where its bill has room for checkpoints in it; the other by the prices of other Regions
+    without_checkpoints: Quantity | None = None
+    without_checkpoints_elsewhere: Quantity | None = None
 
     @property
     def cost_of_reads(self) -> Quantity | None:
-        """What it costs beyond the base as the place of the training reads alone: what options are compared by."""
+        """What it costs beyond the base as the place of the training reads alone; None where that is not priced."""
         return self.without_checkpoints or self.cost.beyond_base
+
+    @property
+    def weighed(self) -> Quantity | None:
+        """What options are compared by as the place of the reads: that, or what it would be by prices elsewhere."""
+        return self.without_checkpoints or self.without_checkpoints_elsewhere or self.cost.weighed
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +277,8 @@ class Saving:
 
     ``lines`` are those of keeping, saving, and GPUs that wait, for the run; none where the size of a checkpoint is not
     known.  ``total`` is what saving there costs: the lines, and ``room``, which the file system that the reads are on
-    costs more for holding the checkpoints as well.  It is None where a part of it is not priced.
+    costs more for holding the checkpoints as well.  It is None where a part of it is not priced; ``elsewhere``
+    then counts that part by the prices of other Regions, and options are compared by it.
     ``own`` is a file system for the checkpoints alone.
     """
 
@@ -269,6 +289,11 @@ class Saving:
     total: Quantity | None
     room: Quantity | None = None
     own: Configuration | None = None
+    elsewhere: Quantity | None = None
+
+    @property
+    def weighed(self) -> Quantity | None:
+        return self.elsewhere if self.total is None else self.total
 
 
 @dataclass(frozen=True, slots=True)

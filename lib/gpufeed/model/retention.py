@@ -10,7 +10,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Bill, Run, bill_of, sum_of, summed
-from gpufeed.model.fsx import GIB, Configuration, allowed_capacity, unit_prices
+from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -110,8 +110,7 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
 def own_file_system(own: Configuration, bill: Bill) -> CostLine:
     """A file system for the checkpoints alone, for as long as the run: no metadata IOPS, and nothing to fill."""
     held = Quantity.exact(own.capacity_gib * GIB * bill.months)
-    price, _ = unit_prices(own.name, bill.run.region, bill.facts)
-    return bill.priced("checkpoint-own-storage", "storage", "storage", held, price)
+    return bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=own.name)
 
 
 def saving_lines(
@@ -157,13 +156,12 @@ def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator
     """
     name = _type_of(configuration, bill.facts)
     if name is None:
-        yield bill.priced("checkpoint-storage", "storage", "storage", None, None)
+        yield bill.line("checkpoint-storage", "storage", FSX, "storage", None)
         return
     share = saves.kept_bytes
     own = allowed_capacity(bill.facts.fsx[name], share.high / GIB) * GIB
     held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
-    price = bill.facts.price(FSX, "storage", bill.run.region, name)
-    yield bill.priced("checkpoint-storage", "storage", "storage", held, price)
+    yield bill.line("checkpoint-storage", "storage", FSX, "storage", held, kind=name)
 
 
 def _s3_files(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:

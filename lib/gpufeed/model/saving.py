@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint
-from gpufeed.model.cost import Bill, bill_of, sum_of, waiting
+from gpufeed.model.cost import Bill, bill_of, sum_of, waiting, weighed_sum
 from gpufeed.model.fsx import Configuration
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import CheckpointStall, Cost, CostLine, OptionAnswer, Saving, Supply
@@ -58,21 +58,29 @@ def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
 
 def _shared(both: OptionAnswer, reads: Cost, bill: Bill) -> Saving:
     """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
-    room, alone, more = None, _paid_for(reads), _paid_for(both.cost)
-    if alone is not None and more is not None:
-        # What takes longest to load alone may load sooner with room for more: the bounds can turn round.
-        dearer = [max(0.0, with_it - without) for without, with_it in zip(alone[:3], more[:3], strict=True)]
-        room = more._replace(low=min(dearer), value=dearer[1], high=max(dearer))
-    saving = _saving(FSX, both.supply, both.stall, (), bill)
-    total = None if room is None or saving.total is None else (saving.total + room).named(bill.run.currency)
-    return replace(saving, room=room, total=total)
+    saving, currency = _saving(FSX, both.supply, both.stall, (), bill), bill.run.currency
+    room = _dearer(_paid_for(reads, sum_of), _paid_for(both.cost, sum_of))
+    total = None if room is None or saving.total is None else (saving.total + room).named(currency)
+    elsewhere = None
+    if total is None:
+        about = _dearer(_paid_for(reads, weighed_sum), _paid_for(both.cost, weighed_sum))
+        elsewhere = None if about is None or saving.weighed is None else (saving.weighed + about).named(currency)
+    return replace(saving, room=room, total=total, elsewhere=elsewhere)
 
 
-def _paid_for(cost: Cost) -> Quantity | None:
-    """What a file system itself costs, for the run and while it is filled before."""
-    if cost.storage is None or cost.loading is None:
+def _dearer(alone: Quantity | None, both: Quantity | None) -> Quantity | None:
+    """By what the one costs more.  What takes longest to load alone may load sooner with room for more: the bounds can
+    turn round.
+    """
+    if alone is None or both is None:
         return None
-    return (cost.storage + cost.loading).named(cost.currency)
+    more = [max(0.0, with_it - without) for without, with_it in zip(alone[:3], both[:3], strict=True)]
+    return both._replace(low=min(more), value=more[1], high=max(more))
+
+
+def _paid_for(cost: Cost, sum_: Callable[[str, Iterable[CostLine]], Quantity | None]) -> Quantity | None:
+    """What a file system itself costs, for the run and while it is filled before."""
+    return sum_(cost.currency, (line for line in cost.lines if line.part in ("storage", "loading")))
 
 
 def _saving(
@@ -86,4 +94,6 @@ def _saving(
 ) -> Saving:
     waits = waiting("saving-gpu", bill.run, None if stall.share is None else stall.share * bill.run.hours)
     lines = (*kept, waits)
-    return Saving(option, given, stall, lines, sum_of(bill.run.currency, lines), own=own)
+    total, currency = sum_of(bill.run.currency, lines), bill.run.currency
+    elsewhere = weighed_sum(currency, lines) if total is None else None
+    return Saving(option, given, stall, lines, total, own=own, elsewhere=elsewhere)

@@ -129,16 +129,16 @@ def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *
 
 def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
     run, demand, facts, jobs = job.run, job.demand, job.facts, job.load.jobs
-    a_gib, an_iops = fsx.unit_prices(order.name, job.region, facts)
+    a_gib, an_iops = fsx.weighed_unit_prices(order.name, job.region, facts)
     if (
         a_gib is None
         or (an_iops is None and order.ordered_iops)
-        or run.gpu_hour_price is None
+        or run.weighed_gpu_price is None
         or demand.checkpoint_bytes is None
     ):
         return None
     reached = facts.model.known("checkpoint_rate_share").value
-    stopped = run.gpu_hour_price.value * run.hours
+    stopped = run.weighed_gpu_price.value * run.hours
     size, each = section.quantity("storage_per_server"), math.inf
     if size is not None and not order.efa:
         each = float(fsx.server_connections(1, job.load.writing_nodes, facts).value)

@@ -10,7 +10,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
 from gpufeed.model.fsx import said_with_the_plan
 from gpufeed.model.job import Job
-from gpufeed.model.judge import against, best_of_rule, cheaper_beyond_doubt, cheapest, compared, least_saving
+from gpufeed.model.judge import against, best_of_rule, cheaper_beyond_doubt, cheapest, compared, kept, least_saving
 from gpufeed.model.placements import checkpoints, setting_up
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
@@ -36,8 +36,8 @@ class Together:
     instead_of: Together | None = None
 
     @property
-    def beyond_base(self) -> Quantity | None:
-        return self.cost.beyond_base
+    def weighed(self) -> Quantity | None:
+        return self.cost.weighed
 
 
 def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, frequent: bool, job: Job) -> Together:
@@ -59,14 +59,22 @@ def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, 
     return alone if better else replace(both, instead_of=alone)
 
 
-def explained(reads: Placement, chosen: Together) -> Placement:
+def explained(reads: Placement, chosen: Together, job: Job) -> Placement:
     """The placement of the reads, with what they would have chosen by themselves."""
     other = chosen.instead_of
-    if other is None or other.beyond_base is None or chosen.beyond_base is None:
+    if other is None or other.weighed is None or chosen.weighed is None:
         return reads
-    found: dict[str, Any] = {"option": other.reads, "other": other.placed.option}
-    found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
+    found = {"option": other.reads} | _beside(other, chosen, job)
     return replace(reads, reasons=(*reads.reasons, Reason("cheaper-together", found)))
+
+
+def _beside(other: Together, chosen: Together, job: Job) -> dict[str, Any]:
+    """What the plan by the reads alone costs, what the chosen one does, and why it was not taken."""
+    mine, theirs = other.weighed, chosen.weighed
+    found: dict[str, Any] = {"other": other.placed.option, "cost": mine, "both": theirs}
+    if mine is not None and theirs is not None:
+        found["because"] = kept(mine, theirs, _least(other, chosen, job), job)
+    return found
 
 
 def in_plan(fit: Fit, chosen: Together) -> dict[str, OptionAnswer]:
@@ -74,7 +82,11 @@ def in_plan(fit: Fit, chosen: Together) -> dict[str, OptionAnswer]:
     reads, alone = chosen.reads, fit[chosen.reads]
     shown = {**fit, reads: chosen.answer}
     if chosen.answer is not alone:
-        shown[reads] = replace(chosen.answer, without_checkpoints=alone.cost.beyond_base)
+        shown[reads] = replace(
+            chosen.answer,
+            without_checkpoints=alone.cost.beyond_base,
+            without_checkpoints_elsewhere=alone.cost.elsewhere,
+        )
     shown[FSX] = replace(shown[FSX], stall=chosen.saves[FSX].stall)
     return shown
 
@@ -87,13 +99,12 @@ def ordered(chosen: Together) -> tuple[Reason, ...]:
     return () if own is None or chosen.placed.option != FSX else said_with_the_plan(own)
 
 
-def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer) -> OptionAnswer:
+def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer, job: Job) -> OptionAnswer:
     """One option beside the answer, by what each costs as the place of the reads alone, and beside the whole plan."""
     other = chosen.instead_of
-    if other is None or other.reads != answer.option or other.beyond_base is None or chosen.beyond_base is None:
-        return compared(answer, best, answer.option == chosen.reads)
-    found: dict[str, Any] = {"option": chosen.reads, "other": other.placed.option}
-    found |= {"cost": other.beyond_base, "both": chosen.beyond_base}
+    if other is None or other.reads != answer.option or other.weighed is None or chosen.weighed is None:
+        return compared(answer, best, job)
+    found = {"option": chosen.reads} | _beside(other, chosen, job)
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
 
@@ -113,7 +124,7 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     reads = fit[FSX]
     if reads.verdict == "ruled-out" or against(reads) or loading.ends_later(reads, alone.answer, job):
         return True
-    least, whole = reads.cost.beyond_base, alone.beyond_base
+    least, whole = reads.cost.weighed, alone.weighed
     if least is None or whole is None or job.demand.checkpoint_bytes is None:
         return True
     if ruled:
@@ -122,10 +133,15 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
 
 
 def _better(one: Together, other: Together, job: Job) -> bool:
-    mine, theirs = one.beyond_base, other.beyond_base
+    mine, theirs = one.weighed, other.weighed
     if mine is None or theirs is None:
         return False
-    return cheaper_beyond_doubt(mine, theirs, least_saving(job) + _systems(one, job) - _systems(other, job))
+    return cheaper_beyond_doubt(mine, theirs, _least(one, other, job))
+
+
+def _least(one: Together, other: Together, job: Job) -> float:
+    """What the one has to save to take the place of the other."""
+    return least_saving(job) + _systems(one, job) - _systems(other, job)
 
 
 def _systems(plan: Together, job: Job) -> float:

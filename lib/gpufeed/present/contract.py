@@ -155,11 +155,13 @@ def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
         "checkpoints": {
             "configuration": dict(saving.supply.configuration),
             "cost": ranged(saving.total),
+            "elsewhere": ranged(saving.elsewhere),
             "lines": [_cost_line(line) for line in saving.lines],
             "room": ranged(saving.room),
         },
         "cost": _cost(answer.cost),
         "cost_of_reads": ranged(answer.cost_of_reads),
+        "cost_of_reads_elsewhere": None if answer.cost_of_reads else ranged(answer.weighed),
         "first_epoch": {
             "fed": ranged(answer.first_epoch.fed),
             "seconds": ranged(answer.first_epoch.seconds),
@@ -222,6 +224,7 @@ def _cost(cost: Cost) -> dict[str, Any]:
         "idle_gpu": ranged(cost.idle_gpu),
         "total": ranged(cost.total),
         "beyond_base": ranged(cost.beyond_base),
+        "elsewhere": ranged(cost.elsewhere),
         "not_priced": list(cost.not_priced),
         "lines": [_cost_line(line) for line in cost.lines],
     }

@@ -17,7 +17,6 @@ from gpufeed.facts import Facts, Price, Quantity, Source
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.fact import nearest
 from gpufeed.facts.prices import INSTANCES
-from gpufeed.model.job import currency_of
 from gpufeed.observe.aws.client import connect, refusal
 
 #: Where the API answers: prices of all Regions of a partition from one.  References: botocore-models.
@@ -281,7 +280,7 @@ def _dimension(stated: Mapping[str, Any]) -> Dimension | None:
 
 def found(products: Iterable[Product], region: str, facts: Facts, today: date) -> Refreshed:
     """Our price rows, each from the one product that fits."""
-    currency = currency_of(region, facts)
+    currency = facts.currency_of(region)
     every = [product for product in products if product.dimensions[0].currency == currency]
     sources: dict[str, Source] = {}
     rows: list[Price] = []
