@@ -244,6 +244,41 @@ def test_a_program_that_wants_files_checkpoints_to_s3_through_files(traits: dict
     assert (placed.option, placed.backed_by, placed.decided_by) == (option, "s3-standard", "rule")
 
 
+@pytest.mark.parametrize(
+    ("traits", "said"),
+    [
+        ({"checkpoints": "rare"}, ["checkpoints-rare", "restore-any-time"]),
+        ({"checkpoints": "frequent"}, ["checkpoints-frequent", "restore-any-time"]),
+        # 1 TB comes from S3 in 35.9 s.
+        ({"checkpoints": "rare", "restore_target": 60}, ["checkpoints-rare", "restore-not-fast"]),
+        ({"checkpoints": "rare", "restore_target": 30}, ["restore-fast"]),
+        ({"checkpoints": "frequent", "restore_target": 30}, ["checkpoints-frequent", "restore-fast"]),
+    ],
+)
+def test_how_often_and_how_fast_are_said_each_by_itself(traits: dict[str, Any], said: list[str]) -> None:
+    placed = plan(checkpoint_bytes=1e12, checkpoint_interval=36_000, **traits).placements["checkpoints"]
+    found = {reason.id: reason.parameters for reason in placed.reasons}
+    assert list(found)[: len(said)] == said
+    if "restore_target" in traits:
+        timed = found[said[-1]]
+        assert timed["seconds"].value == pytest.approx(1e12 / 34.86e9 / 0.80, rel=1e-3)
+        assert timed["interval"] == traits["restore_target"]
+
+
+def test_no_system_is_ordered_for_checkpoints_alone_whose_size_is_not_known() -> None:
+    files = {"interface": "file-paths", "data_in_s3": True, "file_operations": ["rename"]}
+    found = plan(**IMAGES | files, host_memory_bytes=1e9)
+    placed = found.placements["checkpoints"]
+    # The rule keeps them on S3 behind S3 Files; the model reads from a file system.
+    assert (found.recommended, placed.option, placed.rule, placed.model) == (
+        "fsx-for-lustre", "fsx-for-lustre", "s3-files", None
+    )  # fmt: skip
+    assert "checkpoints-beside-reads" in [reason.id for reason in placed.reasons]
+    # Frequent ones the rule decides.
+    often = plan(**IMAGES | {"interface": "s3-api", "checkpoints": "frequent"}).placements["checkpoints"]
+    assert (often.option, often.decided_by) == (often.rule, "rule")
+
+
 def test_checkpoints_follow_the_reads_onto_a_file_system_that_the_model_chose() -> None:
     photos = IMAGES | {"interface": "file-paths", "data_in_s3": True, "checkpoint_bytes": 1e9, "checkpoints": "rare"}
     found = plan(**photos, host_memory_bytes=1e9)  # nothing is found in memory again

@@ -105,8 +105,18 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
     waits = seconds.value / 3600 + 48 * (1 / fed.value - 1)
     told = found["instead-copy-once"].reason.parameters
     assert told["cost"].value == pytest.approx(gets + waits * 8 * 55.04)
+    assert told["least"].value == pytest.approx(gets + seconds.value / 3600 * 8 * 55.04)
     assert told["fed"] == fed
     assert told["other_cost"] == plan.option("fsx-for-lustre").cost.beyond_base
+
+
+def test_a_copy_that_pays_in_no_case_is_not_told() -> None:
+    # Half an hour of a file system costs less than GPUs at ten times the price that wait 19 minutes for a copy.
+    plan, found = asked(UNET, run_hours=0.5, interface="posix", gpu_hour_price=550.4)
+    assert plan.recommended == "fsx-for-lustre" and plan.copy_once is not None
+    seconds, bill = plan.copy_once.seconds, plan.option("fsx-for-lustre").cost.beyond_base
+    assert seconds is not None and bill is not None and bill.value < seconds.value / 3600 * 8 * 550.4
+    assert "instead-copy-once" not in found
 
 
 def test_a_copy_that_has_no_price_is_called_not_priced() -> None:

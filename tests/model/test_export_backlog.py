@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.course import Step, course
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.release import export_seconds
 from gpufeed.model.workload import Workload
 
 FACTS = load()
@@ -82,6 +84,16 @@ def test_an_export_that_keeps_up_is_no_backlog() -> None:
     found = plan(checkpoint_interval=3800)
     assert [one.id for one in found.warnings if one.id.startswith("export-falls-behind")] == []
     assert {"save", "export.fsx-for-lustre"} <= steps(found).keys()
+
+
+def test_an_export_that_keeps_up_but_at_its_slow_end_is_said_to() -> None:
+    found = plan(checkpoint_interval=3800).placements["checkpoints"]
+    export = export_seconds("fsx-for-lustre", plan().demand, FACTS)
+    assert export is not None and export.value < 3800 < export.high
+    [reason] = [one for one in found.reasons if one.id == "export-may-fall-behind"]
+    assert reason.parameters == {"seconds": export, "interval": 3800}
+    slow = plan(checkpoint_interval=math.ceil(export.high)).placements["checkpoints"]
+    assert "export-may-fall-behind" not in [one.id for one in slow.reasons]
 
 
 def test_the_queue_of_a_short_run_holds_its_saves_alone() -> None:

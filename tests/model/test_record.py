@@ -157,7 +157,7 @@ def test_a_flip_point_that_has_moved_is_named(tmp_path: Path) -> None:
     kept, folder = made(), copied(tmp_path)
     _replace(folder / "rules.toml", 'instances_to = { value = 16, unit = "instances", basis = "published", source = '
              '"aws-china-summit-2026", note = "\'About\'; 16 is also where multi-node begins." }', 16, 32)  # fmt: skip
-    then = {"at": 17.0, "option": "fsx-for-lustre", "because": "flip-rule-ends"}
+    then = {"at": 17.0, "option": "s3-files", "because": "flip-beside-reads"}
     assert kept["flips"]["instances.checkpoints.above"] == then
     assert kept["flips"]["instances.searched"] == [1.0, 1024.0]
     found = recheck(kept, read(folder), version="0.1.0")

@@ -8,9 +8,12 @@ import pytest
 from examples import LANGUAGE_MODEL as LLM
 
 from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
 from gpufeed.model.flip import why
-from gpufeed.model.recommendation import CostLine, Recommendation
+from gpufeed.model.job import job_of
+from gpufeed.model.judge import kept
+from gpufeed.model.recommendation import CostLine, Reason, Recommendation
 from gpufeed.model.workload import Workload
 
 FSX, S3, EXPRESS = "fsx-for-lustre", "s3-standard", "s3-express-one-zone"
@@ -55,6 +58,15 @@ def test_one_file_system_for_both_is_chosen_where_it_costs_less_as_a_whole() -> 
     assert said.parameters["both"] == found.cost.beyond_base
     assert said.parameters["cost"].value == pytest.approx(reads_and_saves(found, EXPRESS))
     assert "cheaper-apart" in {reason.id for reason in found.option(EXPRESS).reasons}
+    assert said.parameters["because"] == Reason("kept-dearer")
+
+
+def test_why_what_is_cheaper_was_not_taken_is_said_with_the_amount() -> None:
+    job = job_of(Workload.from_mapping(BOTH, load()), load(), None)[0]
+    chosen = Quantity(90, 100, 200, "USD")
+    assert kept(Quantity(90, 101, 120, "USD"), chosen, 20.0, job) == Reason("kept-dearer")
+    assert kept(Quantity(80, 85, 200, "USD"), chosen, 20.0, job).parameters == {"amount": 20.0, "currency": "USD"}
+    assert kept(Quantity(10, 20, 201, "USD"), chosen, 20.0, job) == Reason("kept-in-doubt")
 
 
 def test_without_the_checkpoints_the_reads_go_where_they_cost_less() -> None:

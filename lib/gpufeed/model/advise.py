@@ -88,7 +88,6 @@ def decide(
         fit,
         lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job, rewritten=rewritten),
         rule,
-        frequent=frequent or fast_restore,
         job=job,
     )
     return Decision(

@@ -230,7 +230,8 @@ def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     """The data set on every instance's own drives, where the plan has a file system: the GPUs wait for the copy.
 
     Equation: cost = nodes × GETs of the data set + (copy + run × (1 / fed − 1)) × GPU price.
-    Assumption: fed as by the random reads that are published, which is the least; so the cost is the most.
+    Assumption: fed as by the random reads that are published, which is the least, so the cost is the most; fed in full
+    it is the least, and where even that does not pay nothing is said.
     """
     copy, reads, price = plan.copy_once, plan.option(plan.recommended), plan.gpu_hour_price
     if reads.option != FSX or copy is None or not copy.fits or copy.seconds is None or copy.fed_at_least is None:
@@ -238,17 +239,22 @@ def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     run, part = job.run, job.facts.model.known("part_bytes").value
     requests = Quantity.exact(job.workload.instances * max(run.objects, run.dataset_bytes.value / part))
     gets = bill_of(run, job.facts).line("copy-gets", "requests", S3, "get", requests).amount
-    cost = None
+    cost = least = None
     if gets is not None and price is not None:
-        waits = copy.seconds / 3600.0 + formulas.idle_hours(run.hours, copy.fed_at_least)
+        copying = copy.seconds / 3600.0
+        waits = copying + formulas.idle_hours(run.hours, copy.fed_at_least)
+        least = (gets + copying * price).named(plan.currency)
         cost = (gets + waits * price).named(plan.currency)
     now = reads.cost.beyond_base
+    if least is not None and now is not None and least.value >= now.value:
+        return
     found = {
         "bytes": copy.bytes_per_node,
         "capacity": copy.capacity,
         "seconds": copy.seconds,
         "fed": copy.fed_at_least,
         "cost": cost,
+        "least": least,
         "other_cost": now,
         "option": reads.option,
     }

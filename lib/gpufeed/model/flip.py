@@ -297,12 +297,15 @@ def _why_checkpoints(old: str, new: str, before: Recommendation, after: Recommen
         return Reason("flip-restore", {"option": old, "seconds": stall.restore_seconds, "interval": target})
     if before.recommended != after.recommended and after.recommended == new:
         return Reason("flip-follows-reads", {"option": new})
+    said = after.placements["checkpoints"].reasons
+    beside = next((reason for reason in said if reason.id == "checkpoints-beside-reads"), None)
+    if beside is not None:
+        return Reason("flip-beside-reads", beside.parameters)
     mine, theirs = after.saving(new).weighed, after.saving(old).weighed
     if mine is not None and theirs is not None:
         costs = {"option": new, "cost": mine, "other": old, "other_cost": theirs}
         if cheaper_beyond_doubt(mine, theirs, 0.0):
             return Reason("flip-cost", costs)
-        said = after.placements["checkpoints"].reasons
         kept = next((r.parameters for r in said if r.id == "saving-too-little" and r.parameters["option"] == old), None)
         if kept is not None:
             too_little = {"amount": kept["amount"], "currency": kept["currency"]}

@@ -16,7 +16,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, can_save, cheaper_beyond_doubt, least_saving
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
-from gpufeed.model.release import Backlog, backlog, exported_every, falling_behind
+from gpufeed.model.release import Backlog, backlog, export_seconds, exported_every, falling_behind
 from gpufeed.model.retention import kept_checkpoints
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.saving_file_system import WAITING
@@ -78,7 +78,6 @@ def checkpoints(
     rule: RuleAnswer,
     fit: Mapping[str, OptionAnswer],
     savings: Mapping[str, Saving],
-    frequent: bool,
     *,
     reads: str,
     job: Job,
@@ -89,7 +88,10 @@ def checkpoints(
 
     A program that wants files saves as files too: the rule's S3 then stands behind one of the ways onto a bucket, and
     the model prefers the one the reads take.  The model's own choice decides where it differs (:func:`_by_model`).
+
+    Where their size is not known no system is ordered for rare ones alone: they go where the reads are, if they can.
     """
+    frequent = bool({"frequent-checkpoints", "fast-restore"} & set(rule.triggers))
     as_files = all(reason.id != "not-the-s3-api" for reason in fit[FSX].reasons)
     by_rule = FSX if frequent or "posix" in rule.rules or (rule.option == FSX and as_files) else S3
     preferred = by_rule
@@ -97,7 +99,9 @@ def checkpoints(
         by_rule = _way_onto_s3(rule, fit)
         preferred = reads if _nothing_against(fit[reads]) else by_rule
     model = _by_model(preferred, fit, savings, reads=reads, job=job)
-    option = model or by_rule
+    beside = model is None and not frequent and "posix" not in rule.rules and by_rule not in (S3, reads)
+    beside = beside and _nothing_against(fit[reads])
+    option = reads if beside else model or by_rule
     stall = savings[option].stall
     return Placement(
         role="checkpoints",
@@ -108,9 +112,11 @@ def checkpoints(
         rule=by_rule,
         model=model,
         reasons=(
-            Reason("checkpoints-frequent" if frequent else "checkpoints-rare"),
+            *_how_often(rule, savings[S3].stall, job),
+            *((Reason("checkpoints-beside-reads", {"option": by_rule}),) if beside else ()),
             *_timing(stall, job),
             *_waiting_for_export(option, job),
+            *_may_wait_for_export(option, job),
             *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
             *(_sized_for(savings[option], job) if option == FSX else ()),
@@ -286,10 +292,34 @@ def _by_time(ruled: Saving, job: Job) -> Iterator[Reason]:
         yield Reason("saving-rule-stalls-more", found)
 
 
+def _how_often(rule: RuleAnswer, on_s3: CheckpointStall, job: Job) -> Iterator[Reason]:
+    """What the published rule asks of checkpoints, and how the job answers it."""
+    target, restore = job.workload.restore_target, on_s3.restore_seconds
+    timed: dict[str, Any] = {"seconds": restore, "interval": target}
+    fast = "fast-restore" in rule.triggers
+    if "frequent-checkpoints" in rule.triggers:
+        yield Reason("checkpoints-frequent")
+    elif not fast:
+        yield Reason("checkpoints-rare")
+    if fast:
+        yield Reason("restore-fast", timed)
+    elif target is None:
+        yield Reason("restore-any-time")
+    elif restore is not None:
+        yield Reason("restore-not-fast", timed)
+
+
 def _waiting_for_export(option: str, job: Job) -> Iterator[Reason]:
     found = exports_behind(option, job)
     if found is not None:
         yield falling_behind(found.export, found.interval, found.every)
+
+
+def _may_wait_for_export(option: str, job: Job) -> Iterator[Reason]:
+    """Exports that keep up in the middle, and not at their slow end."""
+    export = export_seconds(option, job.demand, job.facts)
+    if export is not None and export.value <= job.demand.checkpoint_interval < export.high:
+        yield Reason("export-may-fall-behind", {"seconds": export, "interval": job.demand.checkpoint_interval})
 
 
 def _where_each_is_copied(

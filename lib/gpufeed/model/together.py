@@ -40,7 +40,7 @@ class Together:
         return self.cost.weighed
 
 
-def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, frequent: bool, job: Job) -> Together:
+def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, job: Job) -> Together:
     """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
 
     ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for
@@ -48,11 +48,11 @@ def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, 
     gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one plan has
     and the other has not is worth its setting up.
     """
-    alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, frequent=frequent, job=job)
+    alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, job=job)
     ruled = best_of_rule(fit, rule).option == FSX
     if alone.reads == FSX or _never(alone, fit, job, ruled=ruled):
         return alone
-    both = _with(FSX, fit, shared, rule=rule, frequent=frequent, job=job)
+    both = _with(FSX, fit, shared, rule=rule, job=job)
     if both.placed.option != FSX:
         return alone
     better = _better(alone, both, job) if ruled else not _better(both, alone, job)
@@ -108,13 +108,11 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer,
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
 
-def _with(
-    reads: str, fit: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, frequent: bool, job: Job
-) -> Together:
+def _with(reads: str, fit: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, job: Job) -> Together:
     """The plan with the reads on one option."""
     both = shared() if reads == FSX else None
     saves = savings(fit, both, job)
-    placed = checkpoints(rule, fit, saves, frequent, reads=reads, job=job)
+    placed = checkpoints(rule, fit, saves, reads=reads, job=job)
     answer = both if both is not None and placed.option == FSX else fit[reads]
     return Together(reads, answer, saves, placed, plan_cost(answer, saves[placed.option], job))
 
