@@ -65,19 +65,22 @@ class Section(Catalogue[Fact]):
     the file has is a misspelling and raises NoSuchName.
     """
 
-    __slots__ = ("_file_names", "parts")
+    __slots__ = ("_file_names", "_known", "parts")
 
     def __init__(
         self, section_id: str, facts: dict[str, Fact], parts: dict[str, Section], file_names: set[str]
     ) -> None:
         super().__init__(section_id, facts)
+        self._known = {name: fact.quantity for name, fact in facts.items() if fact.quantity is not None}
         self.parts: Catalogue[Section] = Catalogue(section_id, parts)
         self._file_names = file_names
 
     def quantity(self, name: str) -> Quantity | None:
         """The number in base units, or None where it is absent or unknown."""
-        fact = self._optional(name)
-        return fact.quantity if fact else None
+        found = self._known.get(name)
+        if found is None:
+            self._optional(name)
+        return found
 
     def get_value(self, name: str) -> Any:
         """The text, tuple or bool, or None where it is absent or unknown."""
@@ -86,11 +89,10 @@ class Section(Catalogue[Fact]):
 
     def known(self, name: str) -> Quantity:
         """A number that has to be there.  Raises NoSuchName when it is absent or unknown."""
-        fact = self._entries.get(name)
-        quantity = fact.quantity if fact is not None else None
-        if quantity is None:
-            raise NoSuchName(self.id, name, self)
-        return quantity
+        try:
+            return self._known[name]
+        except KeyError:
+            raise NoSuchName(self.id, name, self) from None
 
     def _optional(self, name: str) -> Fact | None:
         fact = self._entries.get(name)
@@ -134,6 +136,10 @@ class _WatchedSection(Section):
         fact = super().__getitem__(name)
         self._seen[fact.id] = fact
         return fact
+
+    def quantity(self, name: str) -> Quantity | None:
+        self._optional(name)
+        return super().quantity(name)
 
     def known(self, name: str) -> Quantity:
         self._optional(name)

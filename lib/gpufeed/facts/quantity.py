@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import gt, lt
 from typing import NamedTuple
 
 # Strongest first.  A formula is as good as its weakest input, so a result takes the last of its inputs' bases.
@@ -40,7 +41,8 @@ class Quantity(NamedTuple):
 
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
-        return self.at(self.value)
+        low, value, high, _, _, _ = self
+        return self if low is value is high else self.at(value)
 
     def at(self, bound: float) -> Quantity:
         """One number that rests on the same."""
@@ -81,7 +83,8 @@ class Quantity(NamedTuple):
         return _of_both(low, value, high, basis, its_basis, sources, its_sources)
 
     def __rtruediv__(self, other: float) -> Quantity:
-        return _quantity(other) / self
+        low, value, high, _, basis, sources = self
+        return _new(Quantity, (_divide(other, high), _divide(other, value), _divide(other, low), "", basis, sources))
 
     def to_json(self) -> dict[str, float | None]:
         """``{low, value, high}``; what is unbounded is null, because JSON has no infinity."""
@@ -108,10 +111,6 @@ def _of_both(  # noqa: PLR0917 - called several hundred times an evaluation, and
     return _new(Quantity, (low, value, high, "", basis, sources))
 
 
-def _quantity(number: Quantity | float) -> Quantity:
-    return number if isinstance(number, Quantity) else Quantity(number, number, number)
-
-
 def _divide(above: float, below: float) -> float:
     if below:
         return above / below
@@ -120,19 +119,24 @@ def _divide(above: float, below: float) -> float:
 
 def least(*quantities: Quantity) -> Quantity:
     """The smallest of several, bound by bound: the sources of all are kept, since each could have been the limit."""
-    return _bound_by_bound(min, quantities, "least")
+    return _bound_by_bound(lt, quantities, "least")
 
 
 def most(*quantities: Quantity) -> Quantity:
     """The largest of several, bound by bound."""
-    return _bound_by_bound(max, quantities, "most")
+    return _bound_by_bound(gt, quantities, "most")
 
 
-def _bound_by_bound(choose: Callable[..., float], quantities: tuple[Quantity, ...], name: str) -> Quantity:
+def _bound_by_bound(before: Callable[[float, float], bool], quantities: tuple[Quantity, ...], name: str) -> Quantity:
     low, value, high, unit, basis, sources = quantities[0]
     plain = type(value) is float
     for its_low, its_value, its_high, _, its_basis, its_sources in quantities[1:]:
-        low, value, high = choose(low, its_low), choose(value, its_value), choose(high, its_high)
+        if before(its_low, low):
+            low = its_low
+        if before(its_value, value):
+            value = its_value
+        if before(its_high, high):
+            high = its_high
         plain = plain and type(its_value) is float
         if its_basis != basis and _RANK[its_basis] > _RANK[basis]:
             basis = its_basis
