@@ -235,13 +235,18 @@ def weighed_sum(currency: str, lines: Iterable[CostLine]) -> Quantity | None:
 
 def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
     """Nothing is added to nothing: a part without lines costs 0."""
-    total = _NOTHING
+    total = _nothing(currency)
     for amount in amounts:
         if amount is None:
             return None
         if amount.high:
             total = total + amount if total.high else amount
-    return total.named(currency)
+    return total if total.unit == currency else total.named(currency)
+
+
+@lru_cache(maxsize=8)
+def _nothing(currency: str) -> Quantity:
+    return _NOTHING.named(currency)
 
 
 def _idle(run: Run, fed: Quantity | None) -> CostLine:
@@ -279,13 +284,15 @@ def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[float
     if not rows:
         yield 0.0, held, None
     for row in rows:
-        in_band = _between(held, row.band_from * GIB, None if row.band_to is None else row.band_to * GIB)
-        if in_band.high > 0 or row.band_from == 0:
-            yield row.band_from, in_band, row.quantity
+        low, high = row.band_from * GIB, None if row.band_to is None else row.band_to * GIB
+        if low < held.high or not low:
+            yield row.band_from, _between(held, low, high), row.quantity
 
 
 def _between(held: Quantity, low: float, high: float | None) -> Quantity:
     """What of ``held`` lies between two bounds."""
+    if not low and (high is None or held.high <= high):
+        return held
 
     def within(amount: float) -> float:
         return max(0.0, (amount if high is None else min(amount, high)) - low)

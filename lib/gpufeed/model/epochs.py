@@ -121,7 +121,8 @@ def first_epoch(
             limited_by = "hydrate" if given.option == FSX else "import"
         rate = least(rate, brought_in).named("bytes/s")
         fed = None if asked is None else formulas.fed(rate, asked)
-    seconds = (passes.bytes if passes.epochs is None else needed) / (rate if asked is None else least(rate, asked))
+        served = rate if asked is None else least(rate, asked)
+    seconds = (passes.bytes if passes.epochs is None else needed) / served
     if passes.epochs is None and fed is not None:
         seconds = least(seconds, run_seconds / fed)
     return FirstEpoch(
