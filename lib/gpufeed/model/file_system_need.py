@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
@@ -29,7 +29,7 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
     demands |= {"write": asked.checkpoint_write_bytes_per_s} if saves else {}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
     data = _data_bytes(job)
-    need = Need(
+    return Need(
         holds_bytes=data + _checkpoints_bytes(job) * jobs if saves else data,
         leaves_bytes=job.run.dataset_bytes.value - data,
         clients=load.nodes * jobs,
@@ -38,46 +38,45 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
+        **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves),
     )
-    return _moving(need, _value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves)
 
 
 def need_of_saves(job: Job) -> Need:
     """What a file system for the checkpoints alone has to hold and to move: those kept, the saves, and a restore."""
     load, jobs = job.load, job.load.jobs
-    need = Need(
+    return Need(
         holds_bytes=_checkpoints_bytes(job) * jobs,
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs,
         efa=load.efa_network is not None,
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
+        **_rates(0.0, 0.0, job, saves=True),
     )
-    return _moving(need, 0.0, 0.0, job, saves=True)
 
 
 # ---- rates -----------------------------------------------------------------------------------------------------------
 
 
-def _moving(need: Need, read: float, opens: float, job: Job, *, saves: bool) -> Need:
-    """The need with its rates, those of all jobs: what is asked, and what of it the clients carry."""
-    asked = {"read": read}
+def _rates(read: float, opens: float, job: Job, *, saves: bool) -> dict[str, Any]:
+    """The rates of a need, those of all jobs: what is asked, and what of it the clients carry."""
+    asked, beside = {"read": read}, 0.0
+    load, demand = job.load, job.demand
     if saves:
         asked |= {"restore": _restore_rate(job), "write": _save_rate(job)}
-    load, facts = job.load, job.facts
-    beside = _value(job.demand.checkpoint_write_bytes_per_s) if job.demand.checkpoint_mode == "async" else 0.0
+        beside = _value(demand.checkpoint_write_bytes_per_s) if demand.checkpoint_mode == "async" and read else 0.0
+
+    def over(*, efa: bool) -> Carried:
+        return carried(asked, opens, clients_carry(load, job.facts, efa=efa), load.jobs, beside)
+
     everything = carried(asked, opens, {}, load.jobs)
-    over_tcp, over_efa = (
-        carried(asked, opens, clients_carry(load, facts, efa=efa), load.jobs, beside if saves and read else 0.0)
-        for efa in (False, True)
-    )
-    return replace(
-        need,
-        read_bytes_per_s=everything.read,
-        write_bytes_per_s=everything.write,
-        opens_per_s=everything.opens,
-        over_tcp=over_tcp,
-        over_efa=over_efa if need.efa else None,
-    )
+    return {
+        "read_bytes_per_s": everything.read,
+        "write_bytes_per_s": everything.write,
+        "opens_per_s": everything.opens,
+        "over_tcp": over(efa=False),
+        "over_efa": None if load.efa_network is None else over(efa=True),
+    }
 
 
 def carried(

@@ -303,9 +303,7 @@ def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> 
             larger = _with_more_iops(offer.section, least, wanted, granted, efa=efa) if pays else ()
             for capacity in (least, *larger):
                 iops, ordered = _metadata_iops(capacity, wanted, granted, facts, settable=offer.settable_iops)
-                price = None
-                if a_gib is not None and (an_iops is not None or not ordered):
-                    price = a_gib.value * capacity + (an_iops.value * ordered if an_iops and ordered else 0.0)
+                price = _monthly(a_gib, an_iops, capacity, ordered)
                 here = offer.a_gib_here and (offer.an_iops_here or not ordered)
                 # A way that carries less opens fewer files, and is no better for it.
                 lacks = (advised and not efa) + (iops < at_best)
@@ -630,6 +628,7 @@ def _size_set_by(order: Order, asked: Mapping[str, float], section: Section) -> 
     return "minimum" if order.capacity_gib == smallest else max(asked, key=asked.__getitem__)
 
 
+@lru_cache(maxsize=64)  # it depends on the facts alone
 def unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
     """(price per GiB-month of this type, price per ordered metadata IOPS and month); None when not priced."""
     return facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
@@ -750,5 +749,11 @@ def _lacks(order: Order, region: str, need: Need, facts: Facts) -> int:
 
 
 def _price_of(order: Order, region: str, facts: Facts) -> float | None:
-    storage, metadata = prices(order, region, facts)
-    return None if storage is None or metadata is None else storage.value + metadata.value
+    return _monthly(*unit_prices(order.name, region, facts), order.capacity_gib, order.ordered_iops)
+
+
+def _monthly(a_gib: Quantity | None, an_iops: Quantity | None, gib: float, ordered_iops: float) -> float | None:
+    """What :func:`prices` come to, in the middle; orders are compared by it."""
+    if a_gib is None or (ordered_iops and an_iops is None):
+        return None
+    return a_gib.value * gib + (an_iops.value * ordered_iops if an_iops and ordered_iops else 0.0)
