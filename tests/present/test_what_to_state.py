@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gpufeed.facts import load
-from gpufeed.facts.messages import LANGUAGES, catalogue
+from gpufeed.facts.messages import LANGUAGES, catalogue, text
 from gpufeed.model.caution import ANSWERED_BY
 from gpufeed.model.recommendation import Caveat
 from gpufeed.model.workload import NUMBERS, Workload
@@ -43,7 +43,7 @@ def test_every_warning_about_something_missing_has_its_fields() -> None:
 
 @pytest.mark.parametrize("id_", ANSWERED_BY)
 def test_the_field_and_its_unit_are_said(id_: str) -> None:
-    hint = words.text("warning.to-state", warning="", fields=", ".join(map(words.in_document, ANSWERED_BY[id_])))
+    hint = text("warning.to-state", warning="", fields=", ".join(map(words.in_document, ANSWERED_BY[id_])))
     for name in ANSWERED_BY[id_]:
         [written] = re.findall(rf"{name} \(([^)]+)\)", hint)
         assert name not in NUMBERS or written.startswith(UNITS[NUMBERS[name].unit]) or "USD; in China" in written
@@ -62,7 +62,7 @@ def test_an_example_of_what_to_write_can_be_written(language: str, monkeypatch: 
         "checkpoints": {"rare", "frequent"},
     }
     for name, values in allowed.items():
-        named = {word for word in re.findall(r"[a-z0-9.-]+", words.text(f"written.{name}")) if word in values}
+        named = {word for word in re.findall(r"[a-z0-9.-]+", text(f"written.{name}")) if word in values}
         assert named
 
 
