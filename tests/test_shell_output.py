@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from gpufeed import cli
+from gpufeed.cli import output
 
 
 class Terminal(io.TextIOWrapper):
@@ -23,14 +24,14 @@ def test_json_is_whole_on_every_terminal(encoding, monkeypatch):
     document = {"key": "图像/😀", "path": "lat\udcff", "plain": "a"}
     terminal = Terminal(encoding)
     monkeypatch.setattr(sys, "stdout", terminal)
-    cli._print_json(document)
+    output.print_json(document)
     assert json.loads(terminal.said()) == document
 
 
 def test_sentences_are_printed_on_a_terminal_that_lacks_their_letters(monkeypatch):
     terminal = Terminal("ascii")
     monkeypatch.setattr(sys, "stdout", terminal)
-    cli._print_lines(["3 个对象", "done"])
+    output.print_lines(["3 个对象", "done"])
     assert terminal.said() == "3 \\u4e2a\\u5bf9\\u8c61\ndone\n"
 
 

@@ -36,7 +36,7 @@ DOORS: dict[str, tuple[str, ...]] = {
 IMPURE = {"asyncio", "http", "io", "logging", "pathlib", "random", "secrets", "shutil", "socket", "sqlite3"}
 IMPURE |= {"subprocess", "tempfile", "threading", "time", "urllib", "uuid"}
 CLOCKS = {"now", "today", "utcnow"}
-PRINTERS = ("cli", "demo", "lab")
+PRINTERS = ("cli/output", "demo", "lab")
 
 
 def faults(module: str, source: str) -> list[str]:
@@ -129,7 +129,7 @@ def test_a_breach_is_seen(module: str, source: str, fault: str) -> None:
         ("model/cost", "import math\nfrom gpufeed.facts.units import to_base\nfrom gpufeed.model.demand import demand"),
         ("observe/store", "import boto3\nboto3.client('s3')"),
         ("present/charts/bars", "import altair\nfrom gpufeed.observe.scan import scan"),
-        ("cli", "from gpufeed import demo\nfrom gpufeed.present import report\nprint(1)"),
+        ("cli/output", "from gpufeed import demo\nfrom gpufeed.present import report\nprint(1)"),
     ],
 )
 def test_what_the_design_allows_passes(module: str, source: str) -> None:

@@ -1,0 +1,115 @@
+"""Commands that can ask AWS itself: fsx and prices."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from gpufeed.cli.output import print_json, print_lines, say
+from gpufeed.facts import load
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.fact import nearest
+from gpufeed.facts.messages import text
+
+
+def add(commands: Any) -> None:
+    """Their names and options."""
+    fsx = commands.add_parser("fsx", help=text("shell.fsx"))
+    fsx.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    fsx.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
+    fsx.add_argument("--file-system", metavar="ID", help=text("shell.option.file-system"))
+    fsx.add_argument("--region", metavar="R", help=text("shell.option.file-system-region"))
+    fsx.set_defaults(command=_fsx)
+
+    prices = commands.add_parser("prices", help=text("shell.prices"))
+    prices.add_argument("--region", metavar="R", help=text("shell.option.price-region"))
+    prices.add_argument("--refresh", action="store_true", help=text("shell.option.refresh"))
+    prices.add_argument("--offer", type=Path, action="append", metavar="FILE", help=text("shell.option.offer"))
+    prices.add_argument("--to", type=Path, metavar="FILE", help=text("shell.option.to"))
+    prices.set_defaults(command=_prices)
+
+    for command in (fsx, prices):
+        command.add_argument("--json", action="store_true", help=text("shell.option.json"))
+
+
+def _fsx(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.advise import recommend
+    from gpufeed.model.file_system import compare, sized
+    from gpufeed.model.job import currency_of
+    from gpufeed.model.profile import PrefixProfile
+    from gpufeed.model.workload import Workload
+    from gpufeed.observe.documents import read_json, read_toml
+    from gpufeed.present import contract, plain
+
+    facts = load()
+    stated = read_toml(arguments.workload)
+    if arguments.region and arguments.file_system is None:
+        stated["region"] = arguments.region
+    workload = Workload.from_mapping(stated, facts)
+    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
+    found = sized(workload, facts, profile, plan=recommend(workload, facts, profile=profile))
+    if arguments.file_system is None:
+        if arguments.json:
+            print_json(contract.file_systems(found))
+        else:
+            print_lines(plain.file_systems(found))
+        return 0
+    from gpufeed.observe.aws.file_systems import file_system
+
+    read = file_system(arguments.file_system, arguments.region or workload.region)
+    comparison = compare(read.file_system, found.need, facts)
+    currency = currency_of(read.file_system.region, facts)
+    if arguments.json:
+        print_json(contract.comparison(comparison, currency))
+    else:
+        print_lines(plain.comparison(comparison, currency))
+    for warning in read.warnings:
+        say(str(warning))
+    return 0
+
+
+def _prices(arguments: argparse.Namespace) -> int:
+    from gpufeed.model.job import DEFAULT_REGION
+    from gpufeed.present import prices
+
+    facts, region, today = load(), arguments.region or DEFAULT_REGION, datetime.now(UTC).date()
+    if arguments.refresh or arguments.offer:
+        return _refresh_prices(arguments, region, today)
+    if region not in facts.regions:
+        raise InputError("prices.unknown-region", region=region, nearest=nearest(region, facts.regions))
+    if arguments.json:
+        print_json(prices.document(region, facts, today))
+    else:
+        print_lines(list(prices.lines(region, facts, today)))
+    return 0
+
+
+def _refresh_prices(arguments: argparse.Namespace, region: str, today: date) -> int:
+    """Today's prices into a file that later answers prefer.  Exit 1 where the Price List gave none."""
+    from gpufeed.facts.place import own_prices
+    from gpufeed.facts.prices import as_toml
+    from gpufeed.observe.aws import price_list
+    from gpufeed.observe.documents import make_folder, read_json, write_text
+    from gpufeed.present import prices
+
+    facts, place = load(), arguments.to or own_prices()
+    if place is None:
+        raise InputError("prices.no-place")
+    if arguments.offer:
+        offers = [read_json(path) for path in arguments.offer]
+        found = price_list.read_offers(offers, region, facts, today=today)
+    else:
+        found = price_list.ask(region, facts, today=today)
+    if not found.prices:
+        raise GpufeedError("prices.nothing-found", region=region)
+    rows, sources = price_list.in_one_file(found, facts)
+    make_folder(place.parent)
+    write_text(place, as_toml(rows, sources, text("prices.about")))
+    changed = price_list.changes(found, facts)
+    if arguments.json:
+        print_json(prices.refreshed_document(found, changed, str(place)))
+    else:
+        print_lines(list(prices.refreshed_lines(found, changed, str(place))))
+    return 0
