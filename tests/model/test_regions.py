@@ -41,7 +41,7 @@ def test_every_region_has_a_plan(region: str) -> None:
 def test_a_misspelt_region_is_refused_with_the_nearest(typed: str, nearest: str) -> None:
     with pytest.raises(InputError) as refused:
         plan(typed)
-    assert refused.value.parameters["nearest"] == nearest
+    assert str(refused.value.parameters["instead"]) == f"Nearest: {nearest}."
 
 
 def test_what_is_not_known_to_be_offered_works_but_and_is_never_ruled_out() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from gpufeed.cli.output import print_json, print_lines, say
 from gpufeed.facts import load
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.facts.fact import nearest
+from gpufeed.facts.known import instead
 from gpufeed.facts.messages import text
 
 
@@ -78,7 +78,7 @@ def _prices(arguments: argparse.Namespace) -> int:
     if arguments.refresh or arguments.offer:
         return _refresh_prices(arguments, region, today)
     if region not in facts.regions:
-        raise InputError("prices.unknown-region", region=region, nearest=nearest(region, facts.regions))
+        raise InputError("prices.unknown-region", region=region, instead=instead(region, facts.regions))
     if arguments.json:
         print_json(prices.document(region, facts, today))
     else:

@@ -1,7 +1,7 @@
 """Facts: what is in ``data/``, loaded once, each number with its unit, range, basis, sources and date."""
 
 from gpufeed.facts.catalogue import Catalogue, Facts, NoSuchName, Section, WatchedFacts, load, read
-from gpufeed.facts.fact import Fact, nearest
+from gpufeed.facts.fact import Fact
 from gpufeed.facts.prices import Price
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import UNDATED, Age, Source
@@ -19,6 +19,5 @@ __all__ = [
     "Source",
     "WatchedFacts",
     "load",
-    "nearest",
     "read",
 ]

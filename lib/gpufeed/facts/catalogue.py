@@ -11,7 +11,8 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.fact import Fact, Where, nearest, parse_fact
+from gpufeed.facts.fact import Fact, Where, parse_fact
+from gpufeed.facts.known import nearest
 from gpufeed.facts.place import data_directory, own_prices
 from gpufeed.facts.prices import INSTANCES, Price, PriceKey, parse_price
 from gpufeed.facts.quantity import Quantity
@@ -28,7 +29,7 @@ class NoSuchName(KeyError):
     """A name that the catalogue does not have; ``nearest`` is the most similar one it has."""
 
     def __init__(self, place: str, name: str, names: Mapping[str, Any] | frozenset[str]) -> None:
-        self.nearest = nearest(name, names)
+        self.nearest = ", ".join(nearest(name, names))
         super().__init__(f"no {name!r} in {place}; nearest: {self.nearest}")
 
 

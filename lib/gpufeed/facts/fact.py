@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.known import nearest_or_none
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source, is_date
 from gpufeed.facts.units import NON_NUMERIC, UNITS
@@ -76,7 +76,7 @@ def parse_fact(row: Mapping[str, Any], where: Where, fact_id: str, sources: Mapp
             raise where.refuse("facts.unknown-key", unknown=key, allowed=", ".join(sorted(FACT_KEYS)))
     unit = row.get("unit")
     if unit not in UNITS and unit not in NON_NUMERIC:
-        raise where.refuse("facts.unknown-unit", unit=unit, nearest=nearest(str(unit), [*UNITS, *NON_NUMERIC]))
+        raise where.refuse("facts.unknown-unit", unit=unit, nearest=nearest_or_none(unit, [*UNITS, *NON_NUMERIC]))
     note = row.get("note", "")
     if row.get("unknown"):
         if not note or "value" in row:
@@ -105,7 +105,7 @@ def parse_citation(row: Mapping[str, Any], where: Where, sources: Mapping[str, S
         raise where.refuse("facts.no-source")
     for source_id in ids:
         if source_id not in sources:
-            raise where.refuse("facts.unknown-source", source=source_id, nearest=nearest(str(source_id), sources))
+            raise where.refuse("facts.unknown-source", source=source_id, nearest=nearest_or_none(source_id, sources))
     as_of = row.get("as_of", sources[ids[0]].as_of)
     if not is_date(as_of):
         raise where.refuse("facts.bad-date", date=as_of)
@@ -127,8 +127,3 @@ def parse_quantity(row: Mapping[str, Any], unit: str, citation: Citation, where:
     to = UNITS[unit]
     bounds = (to.to_base(low), to.to_base(value), to.to_base(high))
     return Quantity(*bounds, to.base, citation.basis, frozenset(citation.sources))
-
-
-def nearest(name: str, names: Any) -> str:
-    """The most similar known name, for messages; ``-`` when none is close."""
-    return next(iter(get_close_matches(name, list(names), 1)), "-")

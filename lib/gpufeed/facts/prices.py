@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpufeed.facts.fact import FACT_KEYS, Where, nearest, parse_citation, parse_quantity
+from gpufeed.facts.fact import FACT_KEYS, Where, parse_citation, parse_quantity
+from gpufeed.facts.known import nearest_or_none
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source
 from gpufeed.facts.units import BILLING_UNITS, CURRENCIES
@@ -65,7 +66,7 @@ def parse_price(row: Mapping[str, Any], where: Where, sources: Mapping[str, Sour
         if not isinstance(row.get(key), str):
             raise where.refuse("facts.price-incomplete", missing=key)
     if row["unit"] not in BILLING_UNITS:
-        raise where.refuse("facts.unknown-unit", unit=row["unit"], nearest=nearest(row["unit"], BILLING_UNITS))
+        raise where.refuse("facts.unknown-unit", unit=row["unit"], nearest=nearest_or_none(row["unit"], BILLING_UNITS))
     if row["currency"] not in CURRENCIES:
         raise where.refuse("facts.unknown-currency", currency=row["currency"], allowed=", ".join(sorted(CURRENCIES)))
     band_from, band_to = row.get("band_from", 0), row.get("band_to")

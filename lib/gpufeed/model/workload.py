@@ -6,7 +6,6 @@ with a basis and can be shown as an assumption.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -14,6 +13,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.known import instead
 
 TASKS = ("pretraining", "full-fine-tuning", "lora", "qlora")
 PRECISIONS = ("bf16", "fp8", "fp4")
@@ -92,7 +92,7 @@ class Workload:
         known = [f.name for f in fields(cls)]
         for name in mapping:
             if name not in known:
-                raise InputError("workload.unknown-field", field=_shown(name), nearest=_nearest(name, known))
+                raise InputError("workload.unknown-field", field=_shown(name), instead=instead(name, known))
         stated = {name: value for name, value in mapping.items() if value is not None}
         for name in ("task", "instances"):
             if name not in stated:
@@ -164,13 +164,6 @@ def _shown(value: object) -> str:
     return line if len(line) <= 60 else line[:57] + "…"
 
 
-def _nearest(word: object, known: Iterable[str]) -> str:
-    names = list(known)
-    lowered = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(str(word).lower(), lowered, n=1, cutoff=0.4)
-    return lowered[close[0]] if close else ", ".join(names)
-
-
 _Check = Callable[[str, Any, Facts], Any]
 
 
@@ -178,7 +171,7 @@ def _one_of(allowed: Callable[[Facts], Iterable[str]]) -> _Check:
     def check(name: str, value: Any, facts: Facts) -> str:
         values = list(allowed(facts))
         if value not in values or not isinstance(value, str):
-            raise InputError("workload.unknown-value", field=name, value=_shown(value), nearest=_nearest(value, values))
+            raise InputError("workload.unknown-value", field=name, value=_shown(value), instead=instead(value, values))
         return value
 
     return check

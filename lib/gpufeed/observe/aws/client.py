@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpufeed.facts import nearest
 from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.known import instead
 from gpufeed.observe.store import CONNECT_SECONDS, INPUT_KINDS, READ_SECONDS, kind_of
 
 #: Kinds of problem (:data:`gpufeed.observe.store.KINDS`) that have a sentence ``aws.<kind>``; others are "other".
@@ -56,11 +56,11 @@ def refusal(error: BaseException, service: str, region: str | None, action: str)
     response = getattr(error, "response", None)
     code = str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
     kind = _CODES.get(code) or kind_of(error)
-    said = {"service": service, "region": region or "…", "action": action, "nearest": "…"}
+    said = {"service": service, "region": region or "…", "action": action, "instead": ""}
     if region is None and kind == "bad-region":
         kind = "no-region"
     elif kind in ("bad-region", "unreachable") and region not in regions(service):
-        kind, said["nearest"] = "bad-region", nearest(region or "", regions(service))
+        kind, said["instead"] = "bad-region", str(instead(region or "", regions(service)))
     said["code"] = code if code.isalnum() else type(error).__name__
     kind = kind if kind in _SAID else "other"
     return (InputError if kind in _INPUT else GpufeedError)(f"aws.{kind}", **said)

@@ -15,7 +15,7 @@ from typing import Any
 
 from gpufeed.facts import Facts, Price, Quantity, Source
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.fact import nearest
+from gpufeed.facts.known import instead
 from gpufeed.facts.prices import INSTANCES
 from gpufeed.observe.aws.client import connect, refusal
 
@@ -195,7 +195,7 @@ def read_offers(documents: Iterable[Mapping[str, Any]], region: str, facts: Fact
 
 def _check(region: str, facts: Facts) -> None:
     if region not in facts.regions:
-        raise InputError("prices.unknown-region", region=region, nearest=nearest(region, facts.regions))
+        raise InputError("prices.unknown-region", region=region, instead=instead(region, facts.regions))
 
 
 def _questions(prices: Iterable[Wanted]) -> Iterator[tuple[str, Mapping[str, str]]]:
