@@ -28,6 +28,7 @@ from typing import IO, Any
 
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
+from gpufeed.observe.documents import why
 from gpufeed.observe.objects import Objects, RequestFailed
 from gpufeed.observe.store import StoreOptions, connect, put_folder_marker
 from gpufeed.sample import BUCKET, FOLDER_MARKERS, PREFIXES, VERSION, load_sample
@@ -352,7 +353,7 @@ def _alone(directory: Path, port: int, version: str) -> Iterator[Path]:
         data.mkdir(parents=True, exist_ok=True)
         lock = (directory / f"{port}.lock").open("w")
     except OSError as error:
-        raise GpufeedError("demo.no-directory", directory=directory, reason=error.strerror) from None
+        raise GpufeedError("demo.no-directory", directory=directory, reason=why(error)) from None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from gpufeed import __version__, demo
@@ -13,7 +14,7 @@ from gpufeed.facts.place import data_directory
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
-from gpufeed.observe.documents import make_folder, read_json, read_toml, write_json, write_text
+from gpufeed.observe.documents import make_folder, read_as, read_json, read_toml, write_json, write_text
 from gpufeed.present import take_away as taken
 from gpufeed.present.report import render
 
@@ -72,7 +73,7 @@ def open_study(folder: str | Path, *steps: str) -> Study:
     Raises InputError when the file is there and cannot be used.
     """
     kept = next((path for step in steps if (path := _file(folder, step)).is_file()), None)
-    return example() if kept is None else Study.from_json(read_json(kept), load())
+    return example() if kept is None else read_as(kept, partial(Study.from_json, facts=load()))
 
 
 def keep_study(study: Study, folder: str | Path, step: str) -> Said:

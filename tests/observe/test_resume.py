@@ -210,7 +210,7 @@ def test_a_damaged_state_is_refused_before_any_request(serve):
     _, state = last_state(serve(listing(LAYOUTS["flat"])), limit=10)
     endpoint = serve(listing([]))
     found = {refusal(endpoint, document).message_id for document in damaged(state)}
-    assert found <= {"scan.bad-state", "profile.unreadable"}
+    assert found <= {"scan.bad-state", "profile.unreadable", "document.wrong-kind"}
 
 
 # ---- where the state cannot be kept --------------------------------------------------------------------------------

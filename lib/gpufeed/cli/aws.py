@@ -40,7 +40,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.model.job import currency_of
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
-    from gpufeed.observe.documents import read_json, read_toml
+    from gpufeed.observe.documents import read_as, read_toml
     from gpufeed.present import contract, plain
 
     facts = load()
@@ -48,7 +48,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
     if arguments.region and arguments.file_system is None:
         stated["region"] = arguments.region
     workload = Workload.from_mapping(stated, facts)
-    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
+    profile = read_as(arguments.profile, PrefixProfile.from_json) if arguments.profile else None
     found = sized(workload, facts, profile, plan=recommend(workload, facts, profile=profile))
     if arguments.file_system is None:
         if arguments.json:
@@ -91,15 +91,15 @@ def _refresh_prices(arguments: argparse.Namespace, region: str, today: date) -> 
     from gpufeed.facts.place import own_prices
     from gpufeed.facts.prices import as_toml
     from gpufeed.observe.aws import price_list
-    from gpufeed.observe.documents import make_folder, read_json, write_text
+    from gpufeed.observe.documents import make_folder, read_as, write_text
     from gpufeed.present import prices
 
     facts, place = load(), arguments.to or own_prices()
     if place is None:
         raise InputError("prices.no-place")
     if arguments.offer:
-        offers = [read_json(path) for path in arguments.offer]
-        found = price_list.read_offers(offers, region, facts, today=today)
+        products = [product for path in arguments.offer for product in read_as(path, price_list.products_of_offer)]
+        found = price_list.from_offers(products, region, facts, today=today)
     else:
         found = price_list.ask(region, facts, today=today)
     if not found.prices:

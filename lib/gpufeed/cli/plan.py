@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,11 @@ def _asked(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
     from gpufeed.model.measurement import Measurement
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
-    from gpufeed.observe.documents import read_json, read_toml
+    from gpufeed.observe.documents import read_as, read_toml
 
     workload = Workload.from_mapping(read_toml(arguments.workload), load())
-    profile = PrefixProfile.from_json(read_json(arguments.profile)) if arguments.profile else None
-    measurement = Measurement.from_json(read_json(arguments.measurement)) if arguments.measurement else None
+    profile = read_as(arguments.profile, PrefixProfile.from_json) if arguments.profile else None
+    measurement = read_as(arguments.measurement, Measurement.from_json) if arguments.measurement else None
     return workload, profile, measurement
 
 
@@ -114,10 +115,10 @@ def _record(arguments: argparse.Namespace) -> int:
 
 def _recheck(arguments: argparse.Namespace) -> int:
     from gpufeed.model.record import recheck
-    from gpufeed.observe.documents import read_json
+    from gpufeed.observe.documents import read_as
     from gpufeed.present import changes
 
-    found = recheck(read_json(arguments.record), load(), version=__version__)
+    found = read_as(arguments.record, partial(recheck, facts=load(), version=__version__))
     if arguments.json:
         print_json(changes.document(found))
     else:

@@ -16,9 +16,11 @@ class GpufeedError(Exception):
         super().__init__(message_id, parameters)
         self.message_id = message_id
         self.parameters = parameters
+        self.file: str | None = None  # where it was found, set by whoever read the file
 
     def __str__(self) -> str:
-        return text(self.message_id, **self.parameters)
+        sentence = text(self.message_id, **self.parameters)
+        return sentence if self.file is None else text("document.in-file", file=self.file, sentence=sentence)
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows instead of a traceback (IPython looks for this name)."""

@@ -10,6 +10,7 @@ from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import Sentence
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.histogram import Histogram
+from gpufeed.model.kind import expect
 
 T = TypeVar("T")
 
@@ -187,22 +188,24 @@ class Measurement:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Measurement:
         """Read what :meth:`to_json` wrote.  Raises InputError when ``document`` is not a measurement."""
+        expect(document, "measurement")
         try:
             if document.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
                 raise InputError("measurement.version", found=document["schema_version"], expected=SCHEMA_VERSION)
             failure = document.get("failure")
             return cls(
-                tool=_one_of(TOOLS, document["tool"]),
-                status=_one_of(STATUSES, document["status"]),
+                tool=_one_of(TOOLS, document["tool"], "tool"),
+                status=_one_of(STATUSES, document["status"], "status"),
                 records=tuple(_record(row) for row in document["records"]),
-                limited_by=_one_of(LIMITS, document["limited_by"]),
+                limited_by=_one_of(LIMITS, document["limited_by"], "limited_by"),
                 warnings=tuple(_note(row) for row in document.get("warnings", ())),
                 sweep=tuple(_record(row) for row in document.get("sweep", ())),
                 conditions=_known(Conditions, document.get("conditions", {})),
                 failure=_note(failure) if failure else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError("measurement.unreadable", reason=f"{type(error).__name__}: {error}") from None
+            field = error.args[0] if isinstance(error, KeyError | ValueError) and error.args else "…"
+            raise InputError("measurement.unreadable", field=field) from None
 
 
 def headline(sweep: tuple[Record, ...]) -> Record | None:
@@ -265,8 +268,8 @@ def _record(row: Mapping[str, Any]) -> Record:
         raise ValueError("series")
     return replace(
         record,
-        op=_one_of(("read", "write"), record.op),
-        cache=_one_of(("cold", "warm", "unknown"), record.cache),
+        op=_one_of(("read", "write"), record.op, "op"),
+        cache=_one_of(("cold", "warm", "unknown"), record.cache, "cache"),
         series=series,
         latency=Histogram.from_json(row["latency"]) if row.get("latency") is not None else None,
     )
@@ -307,7 +310,7 @@ def _fits(value: Any, annotation: str) -> bool:
     return not isinstance(value, int | float) or 0 <= value < TOO_MUCH
 
 
-def _one_of(allowed: tuple[str, ...], value: Any) -> str:
+def _one_of(allowed: tuple[str, ...], value: Any, name: str) -> str:
     if value not in allowed:
-        raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+        raise ValueError(name)
     return str(value)

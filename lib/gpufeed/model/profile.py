@@ -13,6 +13,7 @@ from os.path import commonprefix
 from typing import Any
 
 from gpufeed.facts.errors import InputError
+from gpufeed.model.kind import expect
 from gpufeed.model.tally import TOO_MANY, Tally, count_in, grouped, name_in
 
 # A bucket of the size histogram is at most 1/128 of its sizes wide, and a quantile is the mean size of its bucket,
@@ -293,6 +294,7 @@ class PrefixProfile:
         Where there is no ``sketch``, sizes are known by the rows of ``by_size`` alone, and counts that are left out
         are 0.  Raises InputError when ``document`` is none of these.
         """
+        expect(document, "scan")
         try:
             return cls._read(document)
         except (KeyError, ValueError) as error:

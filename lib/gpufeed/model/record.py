@@ -17,6 +17,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
 from gpufeed.model.checkpoint_plan import CheckpointPlan, checkpoint_plan
 from gpufeed.model.flip import Sensitivity, sensitivities
+from gpufeed.model.kind import expect
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import FlipPoint, Recommendation
@@ -101,16 +102,14 @@ def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Reche
     A section that an older record is without is named and not compared.  Raises InputError for a document that is no
     record of this schema, or whose workload this version cannot read.
     """
-    found = document.get("schema_version")
-    texts = (document.get("made"), document.get("gpufeed_version"))
+    expect(document, "record")
     kept = [section for section in SECTIONS if section in document]
-    parts = (document.get("workload"), document.get("answer"), *(document[section] for section in kept))
-    if (
-        found != SCHEMA_VERSION
-        or not all(isinstance(text, str) for text in texts)
-        or not all(isinstance(part, Mapping) for part in parts)
-    ):
-        raise InputError("record.unreadable", found=found, expected=SCHEMA_VERSION)
+    wanted = {"made": str, "gpufeed_version": str, "schema_version": int, "workload": Mapping, "answer": Mapping}
+    for name, kind in (wanted | dict.fromkeys(kept, Mapping)).items():
+        if not isinstance(document.get(name), kind):
+            raise InputError("record.unreadable", field=name)
+    if document["schema_version"] != SCHEMA_VERSION:
+        raise InputError("record.version", found=document["schema_version"], expected=SCHEMA_VERSION)
     profile, measurement = document.get("profile"), document.get("measurement")
     now = record(
         Workload.from_mapping(document["workload"], facts),

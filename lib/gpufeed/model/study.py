@@ -9,6 +9,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
 from gpufeed.model.advise import recommend
+from gpufeed.model.kind import expect
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
@@ -61,9 +62,13 @@ class Study:
     @classmethod
     def from_json(cls, document: Mapping[str, Any], facts: Facts) -> Study:
         """Read what :meth:`to_json` wrote.  Raises InputError for another version or a document of another kind."""
-        found = document.get("schema_version")
-        if found != SCHEMA_VERSION or not {"workload", "profile", "measurements"} <= document.keys():
-            raise InputError("study.unreadable", found=found, expected=SCHEMA_VERSION)
+        expect(document, "study")
+        wanted = {"schema_version": int, "workload": Mapping | None, "profile": Mapping | None, "measurements": list}
+        for name, kind in wanted.items():
+            if name not in document or not isinstance(document[name], kind):
+                raise InputError("study.unreadable", field=name)
+        if document["schema_version"] != SCHEMA_VERSION:
+            raise InputError("study.version", found=document["schema_version"], expected=SCHEMA_VERSION)
         workload, profile = document["workload"], document["profile"]
         study = cls(
             workload=None if workload is None else Workload.from_mapping(workload, facts),

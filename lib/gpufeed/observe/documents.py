@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.messages import Sentence
+
+T = TypeVar("T")
+
+#: What tomllib says of a line, and the message that says it: the first that is found in it.
+_TOML_REASONS = {
+    "twice|overwrite|immutable|redefine|Duplicate": "toml.twice",
+    "Invalid value|Invalid date": "toml.value",
+    "statement|after a key|key part": "toml.statement",
+    "string|character|hex|Expected [\"']{2}": "toml.text",
+    "Unclosed|declaration": "toml.list",
+}
+#: Errors of the file system that have a message ``os.<name>``; others are said as the system says them.
+_SAID = frozenset(
+    {"ENOENT", "EISDIR", "ENOTDIR", "EACCES", "EPERM", "ENAMETOOLONG", "ENOSPC", "EROFS", "EEXIST", "ELOOP"}
+)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The table of a TOML file.  Raises InputError with one sentence when it cannot be read."""
     try:
-        return tomllib.loads(_text(path))
+        return tomllib.loads(text := _text(path))
     except tomllib.TOMLDecodeError as error:
-        raise InputError("document.bad-toml", path=_shown(path), reason=str(error)) from None
+        if text.lstrip().startswith("{"):
+            raise InputError("document.json-for-toml", path=_shown(path)) from None
+        raise InputError("document.bad-toml", path=_shown(path), **_toml_fault(str(error))) from None
+    except RecursionError:
+        raise InputError("document.bad-toml", path=_shown(path), **_toml_fault("")) from None
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -25,13 +47,22 @@ def read_json(path: str | Path) -> dict[str, Any]:
     try:
         document = json.loads(_text(path))
     except json.JSONDecodeError as error:
-        raise InputError("document.bad-json", path=_shown(path), reason=str(error)) from None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; too many brackets
-        reason = "too deeply nested" if isinstance(error, RecursionError) else "a number is too long"
-        raise InputError("document.bad-json", path=_shown(path), reason=reason) from None
+        raise InputError("document.bad-json", path=_shown(path), line=error.lineno, column=error.colno) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits; too many brackets
+        raise InputError("document.too-much-json", path=_shown(path)) from None
     if not isinstance(document, dict):
         raise InputError("document.no-object", path=_shown(path))
     return document
+
+
+def read_as(path: str | Path, reader: Callable[[dict[str, Any]], T]) -> T:
+    """What ``reader`` makes of the object of a JSON file; what it refuses is said with the name of the file."""
+    document = read_json(path)
+    try:
+        return reader(document)
+    except InputError as error:
+        error.file = _shown(path)
+        raise
 
 
 def write_json(path: str | Path, document: Mapping[str, Any]) -> None:
@@ -55,7 +86,7 @@ def write_text(path: str | Path, content: str) -> None:
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
+        raise GpufeedError("document.not-written", path=_shown(path), reason=why(error)) from None
 
 
 def make_folder(path: str | Path) -> None:
@@ -63,18 +94,32 @@ def make_folder(path: str | Path) -> None:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise GpufeedError("document.not-written", path=_shown(path), reason=error.strerror) from None
-    except ValueError as error:  # a name that no file system takes
-        raise GpufeedError("document.not-written", path=_shown(path), reason=error) from None
+        raise GpufeedError("document.not-written", path=_shown(path), reason=why(error)) from None
+    except ValueError:  # a name that no file system takes
+        raise GpufeedError("document.not-written", path=_shown(path), reason=Sentence("os.bad-name")) from None
 
 
 def _text(path: str | Path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError("document.not-read", path=_shown(path), reason=error.strerror) from None
+        raise InputError("document.not-read", path=_shown(path), reason=why(error)) from None
     except (UnicodeDecodeError, ValueError):
         raise InputError("document.not-text", path=_shown(path)) from None
+
+
+def why(error: OSError) -> Sentence | str:
+    """What the file system refused, in the language in force."""
+    name = errno.errorcode.get(error.errno or 0, "")
+    return Sentence(f"os.{name}") if name in _SAID else error.strerror or type(error).__name__
+
+
+def _toml_fault(said: str) -> dict[str, Sentence]:
+    """Where and what, out of tomllib's English sentence.  Nothing of the file itself: it may be one with secrets."""
+    at = re.search(r"line (\d+), column (\d+)", said)
+    place = Sentence("toml.line", {"line": at[1], "column": at[2]}) if at else Sentence("toml.end")
+    reasons = (id_ for pattern, id_ in _TOML_REASONS.items() if re.search(pattern, said))
+    return {"place": place, "reason": Sentence(next(reasons, "toml.other"))}
 
 
 def _shown(path: str | Path) -> str:

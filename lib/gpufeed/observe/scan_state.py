@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufeed.facts.errors import InputError
+from gpufeed.model.kind import expect
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.tally import count_in, name_in
 from gpufeed.observe.ranges import Range, Split
@@ -52,6 +53,7 @@ class ScanState:
     @classmethod
     def from_json(cls, document: Mapping[str, Any], place: Place) -> ScanState:
         """Read what :meth:`to_json` wrote.  Raises InputError when it is something else, or not of ``place``."""
+        expect(document, "unfinished-scan")
         try:
             url = document["url"]
             if document["schema_version"] != SCHEMA_VERSION or not isinstance(url, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from gpufeed.facts.errors import InputError
 from gpufeed.model.advise import recommend
 from gpufeed.model.record import recheck, record
 from gpufeed.model.study import Study
-from gpufeed.observe.documents import as_json, make_folder, read_json, write_text
+from gpufeed.observe.documents import as_json, make_folder, read_as, write_text
 from gpufeed.present import changes, infrastructure, report
 
 _REPORTS = {"report": "report.html", "markdown": "report.md"}
@@ -58,7 +59,7 @@ def _files(kind: str, study: Study, facts: Facts) -> dict[str, str]:
 
 def changed_since(folder: str | Path, facts: Facts) -> list[str]:
     """What has changed since the decision record in a folder was made.  Raises InputError where there is none."""
-    return changes.lines(recheck(read_json(_place(folder) / RECORD), facts, version=version("gpufeed")))
+    return changes.lines(read_as(_place(folder) / RECORD, partial(recheck, facts=facts, version=version("gpufeed"))))
 
 
 def _place(folder: str | Path) -> Path:

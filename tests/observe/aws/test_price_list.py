@@ -19,7 +19,7 @@ from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.place import data_directory
 from gpufeed.facts.prices import as_toml
 from gpufeed.observe.aws import price_list
-from gpufeed.observe.aws.price_list import Refreshed, ask, changes, in_one_file, read_offers
+from gpufeed.observe.aws.price_list import Refreshed, ask, changes, from_offers, in_one_file, products_of_offer
 
 ANSWERS = Path(__file__).parent / "answers"
 TODAY = date(2026, 11, 30)
@@ -223,7 +223,7 @@ def offer() -> dict[str, Any]:
 
 
 def test_an_offer_file_of_a_region_in_china_gives_rows_in_its_currency() -> None:
-    found = read_offers([offer()], "cn-north-1", load(), today=TODAY)
+    found = from_offers(products_of_offer(offer()), "cn-north-1", load(), today=TODAY)
     [row] = found.prices
     assert row.key == ("fsx-for-lustre", "storage", "cn-north-1", "PERSISTENT_1-SSD-50")
     assert row.quantity is not None and (row.quantity.value, row.quantity.unit) == (1.15, "CNY/GiB-month")
@@ -231,7 +231,7 @@ def test_an_offer_file_of_a_region_in_china_gives_rows_in_its_currency() -> None
 
 
 def test_an_offer_file_of_another_region_gives_nothing() -> None:
-    assert read_offers([offer()], "us-east-1", load(), today=TODAY).prices == ()
+    assert from_offers(products_of_offer(offer()), "us-east-1", load(), today=TODAY).prices == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_an_offer_file_of_another_region_gives_nothing() -> None:
 )
 def test_another_kind_of_document_is_refused(document: dict[str, Any]) -> None:
     with pytest.raises(InputError) as refused:
-        read_offers([document], "us-east-1", load(), today=TODAY)
+        products_of_offer(document)
     assert refused.value.message_id == "prices.no-offer"
 
 
@@ -283,7 +283,7 @@ def test_a_second_region_joins_the_first_in_the_file(tokyo: Refreshed, tmp_path:
     own = tmp_path / "prices.toml"
     own.write_text(as_toml(*in_one_file(tokyo, load()), ""), encoding="utf-8")
     with_tokyo = read(data_directory(), own)
-    beijing = read_offers([offer()], "cn-north-1", with_tokyo, today=TODAY)
+    beijing = from_offers(products_of_offer(offer()), "cn-north-1", with_tokyo, today=TODAY)
     own.write_text(as_toml(*in_one_file(beijing, with_tokyo), ""), encoding="utf-8")
     both = read(data_directory(), own)
     assert {row.region for row in both.refreshed} == {"ap-northeast-1", "cn-north-1"}

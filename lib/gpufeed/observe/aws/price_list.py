@@ -17,6 +17,7 @@ from gpufeed.facts import Facts, Price, Quantity, Source
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.known import instead
 from gpufeed.facts.prices import INSTANCES
+from gpufeed.model.kind import expect
 from gpufeed.observe.aws.client import connect, refusal
 
 #: Where the API answers: prices of all Regions of a partition from one.  References: botocore-models.
@@ -183,13 +184,9 @@ def ask(region: str, facts: Facts, *, today: date, client: Any = None) -> Refres
     return found(products, region, facts, today)
 
 
-def read_offers(documents: Iterable[Mapping[str, Any]], region: str, facts: Facts, *, today: date) -> Refreshed:
-    """The same from offer files that were downloaded.  Raises InputError for another kind of document."""
+def from_offers(products: Iterable[Product], region: str, facts: Facts, *, today: date) -> Refreshed:
+    """The same from the products of offer files that were downloaded (:func:`products_of_offer`)."""
     _check(region, facts)
-    try:
-        products = [product for document in documents for product in products_of_offer(document)]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError("prices.no-offer") from None
     return found((p for p in products if p.attributes.get("regionCode", region) == region), region, facts, today)
 
 
@@ -236,8 +233,19 @@ def product_of(entry: str | Mapping[str, Any]) -> Product | None:
     return _product(document["product"], terms, document.get("serviceCode", ""), document.get("publicationDate", ""))
 
 
-def products_of_offer(document: Mapping[str, Any]) -> Iterator[Product]:
-    """The products of one offer file (``index.json`` of a service and Region)."""
+def products_of_offer(document: Mapping[str, Any]) -> list[Product]:
+    """The products of one offer file (``index.json`` of a service and Region).
+
+    Raises InputError for another kind of document.
+    """
+    expect(document, "offer")
+    try:
+        return list(_products_of_offer(document))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise InputError("prices.no-offer") from None
+
+
+def _products_of_offer(document: Mapping[str, Any]) -> Iterator[Product]:
     products, terms = document.get("products"), document.get("terms")
     if not isinstance(products, Mapping) or not isinstance(terms, Mapping):
         raise InputError("prices.no-offer")

@@ -17,6 +17,7 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.study import Study
 from gpufeed.observe.budget import DEFAULT_BUDGET
+from gpufeed.observe.documents import why
 from gpufeed.observe.probe import CONCURRENCY, SECONDS, probe
 from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.store import StoreOptions
@@ -115,7 +116,7 @@ class MeasurePanel(WorkingPanel):
             path = path.expanduser()
             path.write_text(json.dumps(self.measurement.to_json(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
-            raise InputError("panel.file-not-written", file=path, reason=error.strerror) from None
+            raise InputError("panel.file-not-written", file=path, reason=why(error)) from None
         except (RuntimeError, ValueError) as error:  # no such user behind "~", or no file name at all
             raise InputError("panel.file-not-written", file=path, reason=error) from None
         self.progress_line.value = page.block(page.paragraph(text("notebook.kept", file=path), "note"))
@@ -127,7 +128,7 @@ class MeasurePanel(WorkingPanel):
         try:
             document = json.loads(path.expanduser().read_text(encoding="utf-8"))
         except OSError as error:
-            raise InputError("panel.file-not-read", file=path, reason=error.strerror) from None
+            raise InputError("panel.file-not-read", file=path, reason=why(error)) from None
         except (ValueError, RuntimeError):  # no JSON, nested too deeply, or no such user behind "~"
             raise InputError("panel.file-not-json", file=path) from None
         if not isinstance(document, dict):
