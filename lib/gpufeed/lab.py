@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from gpufeed import demo
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import text, unknown_language
 from gpufeed.facts.place import data_directory
 
 FIRST_NOTEBOOK = Path("notebooks/1_choose.ipynb")
@@ -71,6 +71,8 @@ def run(notebook: Path, port: int, *, browser: bool) -> int:
 
 def main() -> int:
     """Read PORT and GPUFEED_NO_BROWSER from the environment, run, and say in one sentence what went wrong."""
+    if wanted := unknown_language():
+        print(text("shell.unknown-language", wanted=wanted), file=sys.stderr)
     try:
         port = _port(os.environ.get("PORT", "8888"))
         return run(FIRST_NOTEBOOK, port, browser=not os.environ.get("GPUFEED_NO_BROWSER"))

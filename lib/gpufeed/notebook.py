@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpufeed import __version__, demo
 from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
 from gpufeed.model.measurement import Measurement
@@ -87,8 +88,10 @@ def keep_study(study: Study, folder: str | Path, step: str) -> Said:
 def report(study: Study, path: str | Path) -> Said:
     """Write the report of a study, HTML or Markdown as the ending says, to be read without gpufeed or a network.
 
-    Raises InputError for another ending, GpufeedError when it cannot be written.
+    Raises InputError for another ending or a folder, GpufeedError when it cannot be written.
     """
+    if Path(path).is_dir():
+        raise InputError("report.folder", folder=Path(path), example=Path(path) / "report.html")
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(path, render(study, path, load(), made=made, version=__version__))
     return Said(text("notebook.written", path=Path(path).as_posix()))

@@ -58,9 +58,22 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(traits: dict[str, Any], 
     assert refused(**traits) == sentence
 
 
-def test_a_missing_task_is_named() -> None:
-    with pytest.raises(InputError, match="task is missing"):
-        Workload.from_mapping({"instances": 1, "instance_type": "p5.48xlarge"}, load())
+@pytest.mark.parametrize(
+    ("stated", "missing"),
+    [
+        ({"instances": 1, "instance_type": "p5.48xlarge"}, "task"),
+        ({"task": "lora", "accelerator": "H100"}, "instances"),
+        ({"region": "us-east-1"}, "task, instances, instance_type"),
+        ({}, "task, instances, instance_type"),
+    ],
+)
+def test_all_that_is_missing_is_named_at_once(stated: dict[str, Any], missing: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Workload.from_mapping(stated, load())
+    assert str(refused.value) == (
+        f"Missing: {missing}. Every workload states task, instances, and instance_type (or accelerator with "
+        "accelerators_per_instance); gpufeed fields says what to write."
+    )
 
 
 def test_instances_alone_do_not_say_what_trains() -> None:

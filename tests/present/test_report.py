@@ -169,6 +169,35 @@ def test_a_report_is_written_from_the_shell_and_from_python(tmp_path: Path, caps
     assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# Does the storage feed the GPUs?")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "{folder} is a folder. Name a file in it, such as {folder}/report.html."),
+        (
+            "report.html/",
+            "{folder}/report.html is a folder. Name a file in it, such as {folder}/report.html/report.html.",
+        ),
+        (
+            "job",
+            (
+                "{folder}/job has no ending, and the ending says what a report is written as: "
+                "{folder}/job.html, or the same in .md."
+            ),
+        ),
+        ("job.pdf", "A report ends in .html, .md, not in .pdf. Name the file accordingly."),
+    ],
+)
+def test_a_name_that_is_no_report_s_says_which_would_be(
+    name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = tmp_path / "job.toml"
+    job.write_text('task = "lora"\ninstances = 1\ninstance_type = "g5.48xlarge"\n', encoding="utf-8")
+    if name.endswith("/"):
+        (tmp_path / name).mkdir()
+    assert main(["report", str(job), "--output", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err == said.format(folder=tmp_path) + "\n"
+
+
 @pytest.mark.parametrize("name", ["report.pdf", "report", "no/such/folder/report.md"])
 def test_a_report_that_cannot_be_written_is_one_sentence(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]

@@ -65,6 +65,17 @@ def test_money_names_its_currency_and_what_is_not_priced_is_said() -> None:
     assert words.money(None, "USD") == "not priced"
 
 
+def test_a_part_of_one_is_never_0_beside_its_money(monkeypatch: pytest.MonkeyPatch) -> None:
+    listing = Quantity.exact(0.0000564, "1000 requests")  # 0.0564 LIST requests, at USD 0.005 per 1,000
+    assert words.quantity(listing) == "<1 requests"
+    assert words.money(0.0000564 * 0.005, "USD") == "USD <0.001"
+    assert words.quantity(Quantity(0.0, 0.0000564, 0.002, "1000 requests")) == "<1 requests (0–2 requests)"
+    assert words.quantity(Quantity(0.0000003, 0.01, 5.0, "USD")) == "USD 0.01 (USD <0.001–USD 5)"
+    assert (words.count(0), words.count(1.2), words.money(0, "USD")) == ("0", "1", "USD 0")
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert (words.quantity(listing), words.money(3e-7, "USD")) == ("<1 次请求", "<0.001 美元")
+
+
 def test_money_in_chinese(chinese: None) -> None:
     assert words.money(12_345.6, "USD") == "12,300 美元"
     assert words.money(1_200, "CNY") == "1,200 元人民币"
@@ -103,6 +114,12 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
             "region": "cn-north-1",
             "workers": 8,
             "source": None,
+            "load_cost": None,
+            "gone": (),
+            "left": ("s3-standard", "s3-files"),
+            "rules": ("multi-node",),
+            "triggers": ("posix", "many-readers"),
+            "types": ("SCRATCH_2",),
         }
     ) == {
         "bytes": "13.5 KB",
@@ -117,6 +134,12 @@ def test_parameters_of_a_sentence_are_shown_by_what_they_are() -> None:
         "region": "cn-north-1",
         "workers": "8",
         "source": "unknown",
+        "load_cost": "not priced",
+        "gone": "none",
+        "left": "Amazon S3 Standard, S3 Files",
+        "rules": "“With about 16–500 instances, FSx for Lustre comes first” (multi-node)",
+        "triggers": "the need of POSIX (posix), many nodes that read at once (many-readers)",
+        "types": "SCRATCH_2",
     }
 
 
@@ -125,7 +148,7 @@ def test_a_flip_point_names_the_trait_the_change_the_new_place_and_why() -> None
     point = FlipPoint("instances", 16, 17, "training_reads", "fsx-for-lustre", "s3-standard", rule, "count")
     assert words.flip_point(point) == (
         "Training reads: Amazon S3 Standard → FSx for Lustre when Instances goes from 16 to 17. "
-        "The published rule changes: multi-node holds from there."
+        "A published rule holds from there: “With about 16–500 instances, FSx for Lustre comes first” (multi-node)."
     )
 
 

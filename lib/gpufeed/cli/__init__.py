@@ -10,18 +10,20 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
 from gpufeed import __version__
 from gpufeed.cli import aws, plan, store
 from gpufeed.cli.output import print_json, say
-from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.facts.messages import text
+from gpufeed.cli.parser import Parser
+from gpufeed.facts.errors import GpufeedError
+from gpufeed.facts.messages import text, unknown_language
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     wants_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
+    if wanted := unknown_language():
+        say(text("shell.unknown-language", wanted=wanted))
     try:
         parsed = _parser().parse_args(arguments)
         command: Callable[[argparse.Namespace], int] = parsed.command
@@ -47,15 +49,8 @@ def _say_error(sentence: str, message_id: str, exit_code: int, wants_json: bool)
     return exit_code
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, as every other error does."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError("shell.usage", reason=message, command=self.prog)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="gpufeed", description=text("shell.description"))
+    parser = Parser(prog="gpufeed", description=text("shell.description"))
     parser.add_argument("--version", action="version", version=__version__, help=text("shell.option.version"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for group in (plan, store, aws):

@@ -94,9 +94,11 @@ class Workload:
             if name not in known:
                 raise InputError("workload.unknown-field", field=_shown(name), instead=instead(name, known))
         stated = {name: value for name, value in mapping.items() if value is not None}
-        for name in ("task", "instances"):
-            if name not in stated:
-                raise InputError("workload.missing-field", field=name)
+        missing = [name for name in ("task", "instances") if name not in stated]
+        if missing and "instance_type" not in stated and "accelerator" not in stated:
+            missing.append("instance_type")
+        if missing:
+            raise InputError("workload.missing-fields", fields=", ".join(missing))
         checked = {name: _CHECKS[name](name, value, facts) for name, value in stated.items()}
         if "instance_type" not in checked and not {"accelerator", "accelerators_per_instance"} <= checked.keys():
             raise InputError("workload.missing-accelerator")

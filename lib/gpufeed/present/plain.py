@@ -41,8 +41,8 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         option=words.option(rule.option),
         verdict=words.verdict(rule.verdict),
         also=separator.join(words.option(option) for option in rule.also_allowed) or text("present.none"),
-        rules=separator.join(rule.rules),
     )
+    yield from (f"  {text('panel.rule', id=id_, sentence=words.rule(id_))}" for id_ in rule.rules)
     yield text(
         "shell.plan.demand",
         rate=words.quantity(demand.read_bytes_per_s),

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from gpufeed.facts import Facts, Price, Quantity
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.prices import INSTANCES
 from gpufeed.facts.sources import days_old
 from gpufeed.observe.aws.price_list import Change, Missing, Refreshed
@@ -22,7 +22,7 @@ def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
     if not rows and not listed:
         yield text("prices.none-in-region", region=region)
     for row in rows:
-        yield _line(row, today)
+        yield _line(row, facts, today)
     for instance, each in listed.items():
         yield _instance(instance, each, region, facts, today)
     if facts.refreshed:
@@ -55,7 +55,7 @@ def refreshed_lines(found: Refreshed, changed: Sequence[Change], place: str) -> 
             now=_price(change.now),
         )
     for missing in found.missing:
-        yield text("prices.missing", name=_missing(missing), why=text(f"prices.why.{missing.why}"))
+        yield text("prices.missing", name=name(missing), why=text(f"prices.why.{missing.why}"))
 
 
 def refreshed_document(found: Refreshed, changed: Sequence[Change], place: str) -> dict[str, Any]:
@@ -82,32 +82,47 @@ def refreshed_document(found: Refreshed, changed: Sequence[Change], place: str) 
     }
 
 
-def name(row: Price) -> str:
-    """What is priced, by its ids: ``fsx-for-lustre storage PERSISTENT_2-SSD-125``."""
-    return " ".join(part for part in (row.option, row.item, row.configuration) if part)
+def name(row: Price | Missing) -> str:
+    """What is priced: ``FSx for Lustre PERSISTENT_2-SSD-125, storage``; an instance by its type alone."""
+    if row.option == INSTANCES:
+        return row.item
+    # A file of one's own may price what has no name here.
+    said = catalogue(language())
+    system = said.get(f"option.{row.option}") or said.get(f"price-of.{row.option}", row.option)
+    item = said.get(f"price-item.{row.item}", row.item)
+    if row.configuration is None:
+        return text("prices.name", system=system, item=item)
+    return text("prices.name-of-type", system=system, item=item, configuration=row.configuration)
 
 
-def _missing(it: Missing) -> str:
-    return " ".join(part for part in (it.option, it.item, it.configuration) if part)
-
-
-def _line(row: Price, today: date) -> str:
-    band = "" if not row.band_from else text("prices.from", amount=words.number(row.band_from))
+def _line(row: Price, facts: Facts, today: date) -> str:
     if row.quantity is None:
         return text("prices.unpriced", name=name(row))
-    return text("prices.line", name=name(row) + band, price=_price(row), dated=_dated(row.as_of, today))
+    dated = _dated(row.as_of, row.sources, facts, today)
+    return text("prices.line", name=name(row) + _band(row), price=_price(row), dated=dated)
+
+
+def _band(row: Price) -> str:
+    """Which part of a month's amount a graduated price is for."""
+    said = {"amount": words.in_unit(row.band_from, row.unit), "end": words.in_unit(row.band_to, row.unit)}
+    if not row.band_from:
+        return "" if row.band_to is None else text("prices.up-to", amount=said["end"])
+    return text("prices.from" if row.band_to is None else "prices.between", **said)
 
 
 def _instance(name_: str, each: Quantity, region: str, facts: Facts, today: date) -> str:
     """The snapshot's price of an instance: a fact of the instance, and no row of the price list."""
     fact = facts.instances[name_].parts[region]["on_demand_price"]
     money = words.list_price(each, each.unit.partition("/")[0])
-    return text("prices.line", name=name_, price=text("present.per-hour", money=money), dated=_dated(fact.as_of, today))
+    dated = _dated(fact.as_of, fact.sources, facts, today)
+    return text("prices.line", name=name_, price=text("present.per-hour", money=money), dated=dated)
 
 
-def _dated(as_of: str | None, today: date) -> str:
+def _dated(as_of: str | None, sources: Sequence[str], facts: Facts, today: date) -> str:
     age = days_old(as_of, today)
-    return text("prices.undated") if age is None else text("prices.dated", as_of=as_of, days=words.count(age))
+    if age is not None:
+        return text("prices.dated", as_of=as_of, days=words.count(age))
+    return text("prices.undated", retrieved=max(facts.sources[id_].retrieved for id_ in sources))
 
 
 def _price(row: Price | None) -> str:

@@ -305,8 +305,8 @@ def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_shell_shows_each_price_with_its_date_and_what_has_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prices", "--region", "us-east-1"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "s3-express-one-zone get: USD 0.00003 per 1,000 requests" in "\n".join(lines)
-    assert "fsx-for-lustre storage PERSISTENT_2-SSD-500: not priced" in lines
+    assert "S3 Express One Zone, GET requests: USD 0.00003 per 1,000 requests" in "\n".join(lines)
+    assert "FSx for Lustre PERSISTENT_2-SSD-500, storage: not priced" in lines
     assert any(line.startswith("p5.48xlarge: USD 55.04 per hour (as of 2026-07-28, ") for line in lines)
 
 
@@ -334,7 +334,7 @@ def test_offer_files_are_read_without_asking_aws(own_file: Path, capsys: pytest.
     path = str(ANSWERS / "offer_fsx_beijing.json")
     assert main(["prices", "--region", "cn-north-1", "--offer", path]) == 0
     out = capsys.readouterr().out
-    assert "fsx-for-lustre storage PERSISTENT_1-SSD-50: not priced → CNY 1.15 per GiB-month" in out
+    assert "FSx for Lustre PERSISTENT_1-SSD-50, storage: not priced → CNY 1.15 per GiB-month" in out
     assert "[[price]]" in own_file.read_text(encoding="utf-8")
 
 

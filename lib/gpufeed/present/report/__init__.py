@@ -18,9 +18,14 @@ def render(study: Study, path: str | Path, facts: Facts, *, made: str, version: 
     Raises InputError for another ending or a study without a workload, and GpufeedError where the packages that draw
     charts are missing.
     """
-    ending = Path(path).suffix.lower()
+    name = Path(path)
+    ending = name.suffix.lower()
+    if not ending:
+        raise InputError(
+            "report.no-ending", name=name, example=name.with_suffix(FORMATS[0]) if name.name else "report.html"
+        )
     if ending not in FORMATS:
-        raise InputError("report.format", ending=ending or "–", formats=", ".join(FORMATS))
+        raise InputError("report.format", ending=ending, formats=", ".join(FORMATS))
     try:
         from gpufeed.present.report import html, markdown
         from gpufeed.present.report.content import content

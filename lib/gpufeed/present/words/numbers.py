@@ -10,6 +10,7 @@ _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_LEAST_MONEY = 0.001
 
 
 def number(value: float | None) -> str:
@@ -26,8 +27,10 @@ def number(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with all its digits: counts are exact."""
-    return text("present.unknown") if value is None else f"{round(value):,}"
+    """A whole number with all its digits: counts are exact.  A part of one, as on average, is never shown as 0."""
+    if value is None:
+        return text("present.unknown")
+    return "<1" if 0 < value < 1 else f"{round(value):,}"
 
 
 def size(value: float | None) -> str:
@@ -88,10 +91,14 @@ def duration(seconds: float | None) -> str:
 
 
 def money(value: float | None, currency: str) -> str:
-    """Three digits of an amount in its currency; None is "not priced", which is an answer and not 0."""
+    """Three digits of an amount in its currency; None is "not priced", which is an answer and not 0.
+
+    Amounts of a bill: below a tenth of a cent only that is said.  A price has all its digits (:func:`list_price`).
+    """
     if value is None:
         return text("present.not-priced")
-    return text(f"present.money.{currency}", amount=number(_three_digits(value)))
+    shown = f"<{number(_LEAST_MONEY)}" if 0 < value < _LEAST_MONEY else number(_three_digits(value))
+    return text(f"present.money.{currency}", amount=shown)
 
 
 def share(value: float | None) -> str:

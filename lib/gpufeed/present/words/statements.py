@@ -11,7 +11,7 @@ from gpufeed.model import recommendation as said
 from gpufeed.model.caution import ANSWERED_BY
 from gpufeed.model.course import Step
 from gpufeed.model.workload import NUMBERS
-from gpufeed.present.words.names import limit, option, role, trait, yes_no
+from gpufeed.present.words.names import limit, option, role, rule, trait, yes_no
 from gpufeed.present.words.numbers import duration, money, number, rate, share, size
 from gpufeed.present.words.units import quantity, trait_value
 
@@ -94,7 +94,7 @@ def setting(name: str, value: Any) -> str:
 
 
 def shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a sentence as text: quantities with their units, numbers by what their names say they are."""
+    """Parameters of a sentence as text.  An amount has its currency beside it; :func:`_parameter` says all else."""
     currency = parameters.get("currency", "")
     return {
         name: money(value, currency) if name == "amount" and currency else _parameter(name, value)
@@ -102,43 +102,42 @@ def shown(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-#: Where None says that something has no price, and not that it is unknown.
-_MONEY = frozenset({"cost", "other_cost", "price"})
+def _listed(said: Callable[[str], str]) -> Callable[[Iterable[str]], str]:
+    """Each id of a list by its name; "none" for a list without any."""
+    return lambda ids: text("present.list-separator").join(map(said, ids)) or text("present.none")
 
 
-_BY_NAME: Mapping[str, Callable[[Any], str]] = {
+#: How a value is said that does not say it itself: ids by what they name, bare numbers by what they count.
+_NAMED: Mapping[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("option", "other", "rule"), option),
+    **dict.fromkeys(("options", "gone", "left", "unconfirmed"), _listed(option)),
+    "parts": _listed(lambda part: text(f"cost.{part}")),
+    "rules": _listed(lambda id_: text("flip.rule-cited", sentence=rule(id_).rstrip(text("present.full-stop")), id=id_)),
+    "triggers": _listed(lambda id_: text(f"trigger.{id_}")),
+    "limit": limit,
+    "trait": lambda name: text(f"trait.{name}"),
     "bytes": size,
     "bytes_per_s": rate,
-    "interval": duration,
-    "seconds": duration,
+    **dict.fromkeys(("seconds", "interval"), duration),
     "share": share,
-    "fed": share,
-    "best": share,
-    "option": option,
-    "trait": lambda name: text(f"trait.{name}"),
-    "rule": option,
-    "other": option,
-    "limit": limit,
 }
 
 
 def _parameter(name: str, value: Any) -> str:
-    if name == "parts":
-        return text("present.list-separator").join(text(f"cost.{part}") for part in value)
-    if name in {"gone", "left", "unconfirmed", "options"}:
-        return text("present.list-separator").join(option(id_) for id_ in value) or text("present.none")
-    if value is None:
-        return text("present.not-priced" if name in _MONEY else "present.unknown")
-    if isinstance(value, Quantity):
-        return quantity(value)
-    if isinstance(value, said.Reason):
-        return reason(value).rstrip(text("present.full-stop"))
-    if isinstance(value, bool):
-        return yes_no(value)
-    if name in _BY_NAME:
-        return _BY_NAME[name](value)
-    if isinstance(value, int | float):
-        return number(value)
-    if isinstance(value, tuple | list | frozenset):
-        return text("present.list-separator").join(str(item) for item in value)
+    """A quantity, a reason, yes or no and nothing say what they are; other values go by the table, then as they are."""
+    match value:
+        case None:  # what is not known, and what has no price
+            return text("present.not-priced" if name.endswith(("cost", "price")) else "present.unknown")
+        case Quantity():
+            return quantity(value)
+        case said.Reason():
+            return reason(value).rstrip(text("present.full-stop"))
+        case bool():
+            return yes_no(value)
+        case _ if name in _NAMED:
+            return _NAMED[name](value)
+        case int() | float():
+            return number(value)
+        case tuple() | list() | frozenset():
+            return text("present.list-separator").join(map(str, value))
     return str(value)
