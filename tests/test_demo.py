@@ -89,16 +89,26 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "file") in str(caught.value)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("ending", "before"),
+    [
+        (signal.SIGTERM, ""),
+        (signal.SIGINT, ""),
+        (signal.SIGKILL, ""),
+        # As a shell without job control starts `gpufeed demo &`.
+        (signal.SIGINT, "trap '' INT; "),
+        (signal.SIGTERM, "trap '' INT; "),
+    ],
+)
 def test_the_shell_command_prints_what_a_client_needs_and_leaves_nothing_running(
-    ending: signal.Signals, tmp_path: Path
+    ending: signal.Signals, before: str, tmp_path: Path
 ) -> None:
     port = _free_block()
     # The sample is not what this test is about: the marker says that it is loaded.
     unloaded = "demo.load_sample = demo._mark_folders = lambda *a: None"
     script = f"import sys; from gpufeed import demo; {unloaded}; sys.exit(demo.serve({port}))"
     with subprocess.Popen(
-        [sys.executable, "-c", script],
+        ["/bin/sh", "-c", f'{before}exec "$0" -c "$1"', sys.executable, script],
         env={**os.environ, "GPUFEED_DEMO_DIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

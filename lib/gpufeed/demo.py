@@ -30,13 +30,13 @@ from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.messages import text
 from gpufeed.observe.documents import why
 from gpufeed.observe.objects import Objects, RequestFailed
-from gpufeed.observe.store import StoreOptions, connect, put_folder_marker
+from gpufeed.observe.store import SAMPLE_ACCESS_KEY, StoreOptions, connect, put_folder_marker
 from gpufeed.sample import BUCKET, FOLDER_MARKERS, PREFIXES, VERSION, load_sample
 
 DEFAULT_PORT = 18330
 REGION = "us-east-1"
 # Names no one can mistake for a real key; the server accepts nothing else.
-ACCESS_KEY = "gpufeed-demo"
+ACCESS_KEY = SAMPLE_ACCESS_KEY
 SECRET_KEY = "gpufeed-demo-is-not-a-secret"  # noqa: S105 — as it says
 # A bucket of its own tells which sample is loaded, so that the sample bucket holds the sample only.
 VERSION_BUCKET = "gpufeed-sample-version"
@@ -172,7 +172,9 @@ def connect_or_start(
 def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | None = None) -> int:
     """`gpufeed demo`: run until Ctrl-C or SIGTERM.  Prints what a client needs, then the sample prefixes."""
     out, err = out or sys.stdout, err or sys.stderr
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    # Both, whatever we were started with: a script's shell starts `gpufeed demo &` with Ctrl-C ignored, and the server
+    # would outlive the script that is ended by it.
+    before = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     demo: Demo | None = None
     try:
         demo = connect_or_start(port, progress=_progress_line(err))
@@ -190,10 +192,12 @@ def serve(port: int | None = None, out: IO[str] | None = None, err: IO[str] | No
     except KeyboardInterrupt:
         return 0
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
         if demo:
             demo.stop()
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _start(port: int, data: Path, sample: bool, progress: Callable[[int, int], None] | None) -> Demo:

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.observe.pages import EVENT, ForeignAnswer, Page, page_of, take_contents
 
+#: The access key of the sample server (``gpufeed demo``), which no AWS account can have.
+SAMPLE_ACCESS_KEY = "gpufeed-demo"
 CONNECT_SECONDS = 5
 READ_SECONDS = 30
 

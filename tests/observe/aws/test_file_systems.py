@@ -18,7 +18,8 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from gpufeed.facts.errors import GpufeedError
+from gpufeed.demo import Demo
+from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.model.file_system import FileSystem, Link
 from gpufeed.observe.aws import client as door
 from gpufeed.observe.aws.file_systems import QUOTAS, Found, file_system
@@ -315,6 +316,29 @@ def test_what_never_reaches_aws_is_one_sentence(
 def test_a_region_that_does_not_exist_names_the_nearest() -> None:
     error = EndpointConnectionError(endpoint_url="https://…")
     assert "Nearest: us-east-1." in str(door.refusal(error, "fsx", "us-eastt-1", ""))
+
+
+def test_the_settings_of_the_sample_server_are_not_taken_for_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in Demo("http://127.0.0.1:18330").environment().items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError) as refused:
+        door.connect("pricing", "us-east-1")
+    assert str(refused.value) == (
+        "This shell has the settings of the sample server (gpufeed demo), and pricing is asked of AWS. Unset "
+        "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY here, or use another shell."
+    )
+
+
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_FSX"])
+def test_what_another_server_refuses_is_not_said_of_aws(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "http://ann:hunter2@localhost:4566/x")
+    error = EndpointConnectionError(endpoint_url="http://localhost:4566")
+    assert str(door.refusal(error, "fsx", "us-east-1", "fsx:DescribeFileSystems")) == (
+        f"fsx was asked at localhost:4566, where {variable} points, and not at AWS, and gave no answer that can be "
+        f"used (EndpointConnectionError). Unset {variable} to ask AWS."
+    )
+    monkeypatch.setenv(variable, "https://vpce-1.fsx.us-east-1.vpce.amazonaws.com")
+    assert "could not be reached" in str(door.refusal(error, "fsx", "us-east-1", "fsx:DescribeFileSystems"))
 
 
 def test_a_client_without_a_region_says_to_give_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

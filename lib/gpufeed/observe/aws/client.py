@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.known import instead
-from gpufeed.observe.store import CONNECT_SECONDS, INPUT_KINDS, READ_SECONDS, kind_of
+from gpufeed.observe.store import CONNECT_SECONDS, INPUT_KINDS, READ_SECONDS, SAMPLE_ACCESS_KEY, kind_of
 
 #: Kinds of problem (:data:`gpufeed.observe.store.KINDS`) that have a sentence ``aws.<kind>``; others are "other".
 _SAID = frozenset(
@@ -16,6 +17,10 @@ _SAID = frozenset(
     }
 )  # fmt: skip
 _INPUT = INPUT_KINDS | {"no-region"}
+#: Kinds that say nothing of AWS where the environment sends these requests somewhere else.
+_OF_ANOTHER = frozenset(
+    {"denied", "unknown-key", "wrong-secret", "server", "certificate", "tls", "unreachable", "other"}
+)
 #: Error codes of control planes that S3 does not have, or means otherwise by.
 _CODES = {
     "AccessDeniedException": "denied",
@@ -31,7 +36,12 @@ _CODES = {
 
 
 def connect(service: str, region: str | None) -> Any:
-    """A client with boto3's own credentials and Region.  Makes no request; raises GpufeedError for broken settings."""
+    """A client with boto3's own credentials and Region.
+
+    Makes no request.  Raises GpufeedError for broken settings, and for those of the sample server, which is no AWS.
+    """
+    if os.environ.get("AWS_ACCESS_KEY_ID") == SAMPLE_ACCESS_KEY:
+        raise InputError("aws.sample-server", service=service)
     import boto3
     from botocore.config import Config
 
@@ -63,7 +73,23 @@ def refusal(error: BaseException, service: str, region: str | None, action: str)
         kind, said["instead"] = "bad-region", str(instead(region or "", regions(service)))
     said["code"] = code if code.isalnum() else type(error).__name__
     kind = kind if kind in _SAID else "other"
+    variable = _sent_elsewhere(service)
+    if variable is not None and kind in _OF_ANOTHER:
+        return GpufeedError("aws.elsewhere", **said, variable=variable, host=_host(os.environ[variable]))
     return (InputError if kind in _INPUT else GpufeedError)(f"aws.{kind}", **said)
+
+
+def _sent_elsewhere(service: str) -> str | None:
+    """The variable that sends requests for a service to something that is not AWS."""
+    for variable in (f"AWS_ENDPOINT_URL_{service.upper()}", "AWS_ENDPOINT_URL"):
+        if address := os.environ.get(variable):
+            return None if "amazonaws." in address else variable
+    return None
+
+
+def _host(address: str) -> str:
+    """Host and port of an address alone: a user and a password may stand before them."""
+    return address.rpartition("//")[2].partition("/")[0].rpartition("@")[2]
 
 
 def regions(service: str) -> list[str]:
