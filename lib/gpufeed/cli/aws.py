@@ -37,7 +37,6 @@ def add(commands: Any) -> None:
 def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.model.advise import recommend
     from gpufeed.model.file_system import compare, sized
-    from gpufeed.model.job import currency_of
     from gpufeed.model.profile import PrefixProfile
     from gpufeed.model.workload import Workload
     from gpufeed.observe.documents import read_as, read_toml
@@ -60,7 +59,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
 
     read = file_system(arguments.file_system, arguments.region or workload.region)
     comparison = compare(read.file_system, found.need, facts)
-    currency = currency_of(read.file_system.region, facts)
+    currency = facts.currency_of(read.file_system.region)
     if arguments.json:
         print_json(contract.comparison(comparison, currency))
     else:

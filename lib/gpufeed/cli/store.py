@@ -59,7 +59,7 @@ def _store(arguments: argparse.Namespace) -> Any:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
-    from gpufeed.model.job import DEFAULT_REGION, currency_of
+    from gpufeed.model.job import DEFAULT_REGION
     from gpufeed.model.small_files import listing_cost, small_files
     from gpufeed.observe.documents import read_json, write_json
     from gpufeed.observe.runner import Run, run_in_foreground
@@ -91,7 +91,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         document["listing"]["cost"] = None if cost is None else cost.value
         print_json(document)
     else:
-        print_lines(plain.scan(result, found, currency_of(region, facts)))
+        print_lines(plain.scan(result, found, facts.currency_of(region)))
     if result.incomplete_because is not None:
         say(str(result.incomplete_because))
     for warning in result.warnings:
