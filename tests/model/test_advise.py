@@ -14,8 +14,8 @@ from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
 
-#: bytes/s into S3: 8 parts of 8 MiB from each of 64 ranks, each in 30 ms and 8 MiB at 20 MB/s
-OF_64_RANKS = 64 * 8 * 2**23 / (0.03 + 2**23 / 20e6)
+#: bytes/s into S3: 10 parts of 8 MiB from each of 64 ranks, each in 30 ms and 8 MiB at 20 MB/s
+OF_64_RANKS = 64 * 10 * 2**23 / (0.03 + 2**23 / 20e6)
 
 
 def workload(**traits: Any) -> Workload:
@@ -137,8 +137,8 @@ def test_express_does_not_exist_in_china_and_s3_files_is_not_known_to() -> None:
 
 @pytest.mark.parametrize(
     ("interval", "frequent"),
-    # 980 GB at 80 % of 64 ranks × 8 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s: 128.2 s, 5 % of 2,564 s.
-    [(2550.0, True), (2580.0, False)],
+    # 980 GB at 80 % of 64 ranks × 10 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s: 102.5 s, 5 % of 2,051 s.
+    [(2040.0, True), (2060.0, False)],
 )
 def test_frequent_is_derived_from_the_stall_on_s3(interval: float, frequent: bool) -> None:
     found = plan(model_parameters=70e9, checkpoint_interval=interval, interface="s3-api")
@@ -164,7 +164,7 @@ def test_an_asynchronous_save_stops_the_gpus_for_the_copy_to_host_memory_only() 
 def test_an_asynchronous_save_longer_than_its_interval_stops_the_gpus_for_the_rest() -> None:
     found = plan(checkpoint_bytes=1e12, checkpoint_interval=100, checkpoint_mode="async")
     stall = found.option("s3-standard").stall
-    # Written in 1 TB / (80 % of 64 × 8 parts) = 130.8 s, so 30.8 s reach into the next interval; 0.78 s to copy.
+    # Written in 1 TB / (80 % of 64 × 10 parts) = 104.6 s, so 4.6 s reach into the next interval; 0.78 s to copy.
     save, copy = 1e12 / (0.80 * OF_64_RANKS), 1e12 / (64 * 20e9)
     assert stall.fits_interval is False
     assert stall.stall_seconds is not None and stall.stall_seconds.value == pytest.approx(copy + save - 100)
@@ -181,9 +181,9 @@ def test_the_best_asynchronous_interval_leaves_time_to_write() -> None:
 def test_saving_never_takes_more_than_all_of_the_time() -> None:
     found = plan(checkpoint_bytes=1e12, checkpoint_interval=60)
     share = found.option("s3-standard").stall.share
-    # At best 9 ms and 8 MiB at 45 MB/s a part, and 103 % of that, as published saves reach of what they were given.
+    # At best 25 parts at once, each in 9 ms and 8 MiB at 45 MB/s, and 103 % of that, as published saves reach.
     assert share is not None and share[:3] == (
-        pytest.approx(1e12 / (64 * 8 * 2**23 / (0.009 + 2**23 / 45e6) * 1.03) / 60),
+        pytest.approx(1e12 / (64 * 25 * 2**23 / (0.009 + 2**23 / 45e6) * 1.03) / 60),
         1.0,
         1.0,
     )
@@ -213,11 +213,11 @@ def test_a_file_system_is_sized_to_restore_in_time() -> None:
 
 
 def test_a_restore_that_misses_its_target_at_its_slowest_only_is_said_to() -> None:
-    # 1 TB from S3 at 64 × 8 parts of 8 MiB: 512 × 8 MiB / (30 ms + 8 MiB / 90 MB/s) = 34.86 GB/s, of which 80 % are
-    # reached: 35.9 s, and at the slowest 40 %: twice that and more.
+    # 1 TB from S3 at 64 × 10 parts of 8 MiB: 640 × 8 MiB / (30 ms + 8 MiB / 90 MB/s) = 43.58 GB/s, of which 80 % are
+    # reached: 28.7 s, and at the slowest 40 %: twice that and more.
     found = plan(checkpoint_bytes=1e12, restore_target=60, checkpoints="rare", checkpoint_interval=36_000)
     restore = found.option("s3-standard").stall.restore_seconds
-    assert restore is not None and restore.value == pytest.approx(1e12 / 34.86e9 / 0.80, rel=1e-3)
+    assert restore is not None and restore.value == pytest.approx(1e12 / 43.58e9 / 0.80, rel=1e-3)
     assert restore.high > 60
     placed = found.placements["checkpoints"]
     assert placed.option == "s3-standard"

@@ -50,9 +50,9 @@ def test_one_rank_saves_the_adapters_of_lora_with_its_own_streams_only() -> None
     found = plan(task="lora", model_parameters=8e9, lora_rank=16)
     assert found.writers == 1
     save = found.option("s3-standard").answer.stall.save_seconds
-    # 8e9 × 0.000326 × 16 × 10 bytes = 417.28 MB over 8 parts at once, each in 30 ms and
+    # 8e9 × 0.000326 × 16 × 10 bytes = 417.28 MB over 10 parts at once, each in 30 ms and
     # 8 MiB at 20 MB/s, at 80 % of that; 64 ranks would take 0.05 s.
-    assert save is not None and save.value == pytest.approx(417.28e6 / 8 * (0.03 / 2**23 + 1 / 20e6) / 0.80)
+    assert save is not None and save.value == pytest.approx(417.28e6 / 10 * (0.03 / 2**23 + 1 / 20e6) / 0.80)
 
 
 def test_one_rank_writes_one_file_to_a_file_system_in_one_stream() -> None:
@@ -67,8 +67,8 @@ def test_the_card_of_one_node_carries_what_one_rank_saves() -> None:
     all_write = plan(**traits).option("s3-express-one-zone").answer.stall.save_seconds
     one_writes = plan(**traits, checkpoint_writers=1).option("s3-express-one-zone").answer.stall.save_seconds
     assert all_write is not None and one_writes is not None
-    # 8 ranks × 8 parts, each in 4 ms and 8 MiB at 110 MB/s; one rank 8 of them; 80 % of either.
-    assert all_write.value == pytest.approx(1e12 / 64 * (0.004 / 2**23 + 1 / 110e6) / 0.80)
+    # 8 ranks × 10 parts, each in 4 ms and 8 MiB at 110 MB/s; one rank 10 of them; 80 % of either.
+    assert all_write.value == pytest.approx(1e12 / 80 * (0.004 / 2**23 + 1 / 110e6) / 0.80)
     assert one_writes.value == pytest.approx(8 * all_write.value)
 
 

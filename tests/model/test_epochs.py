@@ -248,9 +248,9 @@ def test_a_small_job_is_copied_once_and_never_needs_lustre() -> None:  # case 05
         assert "copy-once" in reasons(found)
         copy = found.copy_once
         assert copy is not None and copy.fits is True and copy.fed_at_least is not None
-        # 64 parts of 8 MiB under way: 64 × 8 MiB / (30 ms + 8 MiB / 90 MB/s)
+        # 80 parts of 8 MiB under way: 80 × 8 MiB / (30 ms + 8 MiB / 90 MB/s)
         assert copy.seconds is not None
-        assert copy.seconds.value == pytest.approx(2e9 * (0.03 + 8 * 2**20 / 90e6) / (64 * 8 * 2**20))
+        assert copy.seconds.value == pytest.approx(2e9 * (0.03 + 8 * 2**20 / 90e6) / (80 * 8 * 2**20))
         assert copy.capacity is not None and copy.capacity.value == 8 * 3800e9
         s3, lustre = found.option("s3-standard").cost, found.option("fsx-for-lustre").cost
         assert s3.storage_per_month is not None and lustre.storage_per_month is not None

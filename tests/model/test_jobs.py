@@ -73,14 +73,14 @@ def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
 
 def test_saving_at_the_same_moment_takes_each_job_longer() -> None:
     alone, three = plan().option("s3-standard").stall, plan(jobs=3).option("s3-standard").stall
-    # 32 ranks × 8 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s, = 4.78 GB/s: less than a third of
+    # 32 ranks × 10 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s, = 5.97 GB/s: less than a third of
     # 3,500 PUT/s × 8 MiB = 29.4 GB/s,
     # and a whole save reaches 80 % ...
     assert alone.save_seconds is not None and three.save_seconds is not None
     assert (
         three.save_seconds.value
         == alone.save_seconds.value
-        == pytest.approx(1e12 / (32 * 8 * 2**23 / (0.03 + 2**23 / 20e6)) / 0.8)
+        == pytest.approx(1e12 / (32 * 10 * 2**23 / (0.03 + 2**23 / 20e6)) / 0.8)
     )
     many = plan(jobs=10).option("s3-standard").stall.save_seconds
     # ... and more than a tenth.

@@ -569,7 +569,7 @@ def test_a_training_process_aims_at_its_part_of_the_network() -> None:
     network = FACTS.instances["p5.48xlarge"].known("s3_network").value * 8 / 1e9
     text = files(PLANS["objects"], FACTS, "snippets", version="0.1.0")
     assert f"throughput_target_gbps={network / 8:.0f}, part_size=8388608" in text["s3-connector-dataset.py"]
-    assert "thread_count=8," in text["s3-connector-checkpoint.py"]
+    assert "thread_count=10," in text["s3-connector-checkpoint.py"]
     assert "return dcp.save(" in text["s3-connector-checkpoint.py"]
     asynchronous = placed(plan(checkpoint_mode="async"), "fsx-for-lustre", "fsx-for-lustre")
     assert "dcp.async_save(" in files(asynchronous, FACTS, "snippets", version="0.1.0")["dcp-checkpoint.py"]

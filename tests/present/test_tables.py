@@ -25,11 +25,11 @@ def test_what_saving_costs_on_s3_is_said_in_its_row() -> None:
         load(),
     )
     s3 = tables.checkpoints(recommend(workload, load())).iloc[0].to_list()
-    # 80 % of 64 ranks × 8 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s = 9.557 GB/s: 133.9 s of every 2,000 s;
-    # at best 9 ms and 45 MB/s, and 103 % of that, 45.2 s; at worst 40 % of the rate, 267.9 s
+    # 80 % of 64 ranks × 10 parts of 8 MiB, each in 30 ms and 8 MiB at 20 MB/s = 11.95 GB/s: 107.1 s of every 2,000 s;
+    # at best 25 parts, 9 ms and 45 MB/s, and 103 % of that, 14.5 s; at worst 40 % of the rate, 214.3 s
     assert s3[0] == "Amazon S3 Standard"
-    assert s3[1] == "2 min 14 s (45.2 s–4 min 28 s)"
-    assert s3[3].startswith("6.7 %")  # 133.9 / 2,000
+    assert s3[1] == "1 min 47 s (14.5 s–3 min 34 s)"
+    assert s3[3].startswith("5.4 %")  # 107.1 / 2,000
     assert s3[4] == "yes"
 
 

@@ -293,7 +293,7 @@ def copied_once(
     too_much = read_bytes is not None and data.value * passes.nodes > read_bytes.value
     if data.basis == "assumed" or one_epoch or too_much or (drives is not None and data.value > drives.value):
         return None
-    parts = demand.accelerators * facts.model.known("checkpoint_parts_in_flight").value
+    parts = facts.model.known("checkpoint_parts_in_flight") * demand.accelerators
     from_s3 = supply(S3, replace(load, in_flight=parts), facts).read_bytes_per_s
     seconds = None if from_s3 is None else (data * passes.nodes / from_s3).named("seconds")
     fed = None

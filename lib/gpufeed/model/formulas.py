@@ -56,7 +56,7 @@ def request_seconds(request_bytes: Quantity, first_byte: Quantity, per_request_r
     return (first_byte + request_bytes / per_request_rate).named("seconds")
 
 
-def in_flight_rate(in_flight: float, request_bytes: Quantity, seconds: Quantity) -> Quantity:
+def in_flight_rate(in_flight: Quantity | float, request_bytes: Quantity, seconds: Quantity) -> Quantity:
     """Bytes/s that ``in_flight`` simultaneous requests bring: c × size / t.
 
     The size stands in numerator and time alike, so it is taken at its middle and only the time's range runs through.

@@ -60,7 +60,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         request_bytes=request_bytes,
         object_bytes=object_bytes,
         in_flight=asked.in_flight,
-        writers=asked.checkpoint_writers * _parts_at_once(asked, facts),
+        writers=_parts_at_once(asked, facts) * asked.checkpoint_writers,
         part_bytes=_part_bytes(asked, facts),
         writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
@@ -74,7 +74,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         kms_requests=kms_requests(workload, region, facts),
     )
     # Restoring, every rank reads, also where one alone has written.
-    readers = asked.accelerators * facts.model.known("checkpoint_parts_in_flight").value
+    readers = facts.model.known("checkpoint_parts_in_flight") * asked.accelerators
     bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers, whole=True)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
@@ -104,16 +104,16 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     return Job(workload, facts, region, asked, load, bulk, run, passes, traffic), warnings
 
 
-def _parts_at_once(asked: Demand, facts: Facts) -> float:
+def _parts_at_once(asked: Demand, facts: Facts) -> Quantity:
     """Parts one rank uploads at once: no more than its share of the checkpoint fills, and at least the one it has.
 
     A rank with a little more than one part would otherwise count as two, and one more node make the save slower.
     """
-    most = facts.model.known("checkpoint_parts_in_flight").value
+    most = facts.model.known("checkpoint_parts_in_flight")
     if asked.checkpoint_bytes is None:
         return most
     upload = upload_of(asked.checkpoint_bytes.value, asked.checkpoint_writers, facts)
-    return min(most, max(1.0, upload.file_bytes / upload.part_bytes))
+    return least(most, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
 
 
 def _part_bytes(asked: Demand, facts: Facts) -> Quantity:

@@ -22,8 +22,8 @@ class Load:
     nodes: int
     request_bytes: Quantity  # one read
     object_bytes: Quantity  # one object: below the part size a read opens an object of its own
-    in_flight: float  # reads under way at once, all nodes together
-    writers: float  # parts under way at once while a checkpoint is saved, all nodes together
+    in_flight: Quantity | float  # reads under way at once, all nodes together
+    writers: Quantity | float  # parts under way at once while a checkpoint is saved, all nodes together
     prefixes: int
     s3_network: Quantity | None  # bytes/s of one node towards S3
     file_network: Quantity | None  # bytes/s of one node towards a file system (ENA)
