@@ -56,6 +56,7 @@ PRESETS = [
     "mlperf-retinanet",
     "mlperf-flux",
     "llm-text",
+    "llm-text-mamba",
     "image-classification",
     "image-generation",
     "video",

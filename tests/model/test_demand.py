@@ -129,11 +129,59 @@ def test_an_accelerator_without_a_published_run_takes_an_assumed_utilisation() -
 def test_a_mixture_of_experts_is_counted_by_its_active_parameters_and_is_slower_than_a_dense_model() -> None:
     dense, sparse = asked(model_parameters=37e9), asked(model_parameters=671e9, active_parameters=37e9)
     assert dense.tokens_per_s_per_accelerator is not None and sparse.tokens_per_s_per_accelerator is not None
-    # The same FLOPs, 46.8 % of the dense share in the weights.
+    # The same FLOPs, 49.7 % of the dense share in the weights.
     weights, attention = 6 * 37e9 / (0.404 * 989e12), attention_flops(37e9) / (0.3 * 989e12)
     assert dense.tokens_per_s_per_accelerator.value == pytest.approx(1 / (weights + attention))
-    assert sparse.tokens_per_s_per_accelerator.value == pytest.approx(1 / (weights / 0.468 + attention))
+    assert sparse.tokens_per_s_per_accelerator.value == pytest.approx(1 / (weights / 0.497 + attention))
     assert sparse.checkpoint_bytes is not None and sparse.checkpoint_bytes.value == pytest.approx(14 * 671e9)
+
+
+def test_a_mixture_in_fp8_on_hopper_reaches_what_mixtures_there_did() -> None:
+    # 11.5 % of 1,978 TFLOP/s in the weights, no share of what a dense model reaches there.
+    tokens = asked(model_parameters=235e9, active_parameters=22e9, precision="fp8").tokens_per_s_per_accelerator
+    weights, attention = 6 * 22e9 / (0.115 * 1978e12), attention_flops(22e9) / (0.3 * 989e12)
+    assert tokens is not None and tokens.value == pytest.approx(1 / (weights + attention))
+
+
+def test_a_model_of_mamba_layers_reaches_one_rate_at_any_precision_and_no_attention_is_counted() -> None:
+    traits = {"preset": "llm-text-mamba", "model_parameters": 31.6e9, "active_parameters": 3.6e9}
+    found = {precision: asked(**traits, precision=precision) for precision in ("bf16", "fp8")}
+    # 27.1 % of 989 TFLOP/s; in fp8 13.5 % of twice that.
+    for precision, share in (("bf16", 0.271), ("fp8", 0.135 * 2)):
+        tokens = found[precision].tokens_per_s_per_accelerator
+        assert tokens is not None and tokens.value == pytest.approx(share * 989e12 / (6 * 3.6e9))
+        assert "mixture-taken-for-transformer" not in [warning.id for warning in found[precision].warnings]
+    taken = asked(model_parameters=31.6e9, active_parameters=3.6e9)
+    assert "mixture-taken-for-transformer" in [warning.id for warning in taken.warnings]
+
+
+def test_a_variant_is_told_apart_where_pairs_of_runs_were_published() -> None:
+    blackwell = {"instance_type": "p6-b200.48xlarge", "sequence_length": 1}
+    tokens = {}
+    for precision in ("fp8", "fp8-current", "fp8-rowwise", "mxfp8"):
+        found = asked(**blackwell, model_parameters=70e9, precision=precision).tokens_per_s_per_accelerator
+        assert found is not None
+        tokens[precision] = found.value
+    # Next to no attention: 94.2 % and 78.4 % of one scale a tensor.
+    assert tokens["fp8-current"] == tokens["fp8"]
+    assert tokens["mxfp8"] / tokens["fp8"] == pytest.approx(0.942, abs=1e-3)
+    assert tokens["fp8-rowwise"] / tokens["fp8"] == pytest.approx(0.784, abs=1e-3)
+
+
+def test_a_variant_without_pairs_of_runs_counts_as_its_family_and_is_said_to() -> None:
+    family, block = asked(precision="fp8"), asked(precision="fp8-blockwise")
+    assert block.tokens_per_s_per_accelerator == family.tokens_per_s_per_accelerator
+    said = next(warning for warning in block.warnings if warning.id == "precision-as-family")
+    assert said.parameters == {"precision": "fp8-blockwise", "family": "fp8"}
+    assert "precision-as-family" not in [warning.id for warning in family.warnings]
+
+
+@pytest.mark.parametrize("precision", ["mxfp8", "fp4", "nvfp4", "mxfp4"])
+def test_a_precision_that_the_accelerator_does_not_have_is_said_and_no_rate_is_made_up(precision: str) -> None:
+    found = asked(precision=precision)
+    assert found.tokens_per_s_per_accelerator is None
+    said = next(warning for warning in found.warnings if warning.id == "precision-not-on-accelerator")
+    assert said.parameters == {"accelerator": "H100", "precision": precision}
 
 
 def test_of_a_mixture_whose_size_is_not_stated_the_rate_is_known_and_the_checkpoint_not() -> None:

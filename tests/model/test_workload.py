@@ -8,7 +8,7 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
-from gpufeed.model.workload import Workload
+from gpufeed.model.workload import PRECISIONS, Workload
 
 LEAST: dict[str, Any] = {"task": "lora", "instances": 1, "instance_type": "p5.48xlarge"}
 
@@ -24,6 +24,33 @@ def test_the_least_workload_is_accepted_and_read_back() -> None:
     workload = Workload.from_mapping(LEAST, load())
     assert workload.to_mapping() == LEAST
     assert Workload.from_mapping(workload.to_mapping(), load()) == workload
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("MXFP8", "mxfp8"),
+        ("FP8-MX", "mxfp8"),
+        ("FP8-CS", "fp8-current"),
+        ("float8_tensorwise", "fp8-current"),
+        ("fp8_delayed_scaling", "fp8-delayed"),
+        ("float8 rowwise", "fp8-rowwise"),
+        ("fp8_blockwise", "fp8-blockwise"),
+        ("NVFP4", "nvfp4"),
+        ("float8", "fp8"),
+        ("bfloat16", "bf16"),
+        ("float16", "fp16"),
+    ],
+)
+def test_a_precision_is_read_by_the_names_that_training_software_has_for_it(written: str, read: str) -> None:
+    assert Workload.from_mapping(LEAST | {"precision": written}, load()).precision == read
+
+
+def test_every_precision_has_its_facts_and_no_name_stands_for_two() -> None:
+    told = load().model.parts["precisions"].parts
+    assert tuple(told) == PRECISIONS
+    names = [*PRECISIONS, *(name for one in told.values() for name in one.get_value("also_called"))]
+    assert len(names) == len(set(names))
 
 
 def test_operations_come_out_once_each_in_the_order_of_the_contract() -> None:

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from approaches import APPROACHES, left_out
-from fit_utilisation import ATTENTION_SHARES, WITHIN, errors_left_out, spread
-from published_rows import source_of
+from fit_utilisation import (
+    ATTENTION_SHARES,
+    WITHIN,
+    errors_left_out,
+    hybrid_share,
+    mixture_share_of_hopper,
+    spread,
+    variant_share,
+)
+from published_rows import rows, source_of
 from reproduction import (
     Compared,
     Score,
@@ -47,15 +56,22 @@ TOKENS_TEXT = """\
 
 Goal per source: median error ≤ 15 %, reported value inside low–high in ≥ 85 % of rows, range no wider than 3 ×.
 No utilisation (MFU) is given: the model has the parameters (active ones of a mixture of experts), the accelerator, the
-precision (`bf16`; amp_fp8, float8, FP8-CS and MXFP8 are `fp8`; NVFP4 is `fp4`) and the sequence length, 8,192 where a
-row states none.
+precision as the row states it (amp_fp8 and float8 are `fp8`, FP8-CS `fp8-current`, MXFP8 `mxfp8`, NVFP4 `nvfp4`) and
+the sequence length, 8,192 where a row states none.
 
     tokens/s = 1 / (weights / (share in weights × peak) + attention / (share in attention × bf16 peak))
     weights = 6 × parameters, attention = 12 × layers × width × sequence length
 
 The two shares are fitted per training stack and accelerator family by `tests/published/fit_utilisation.py` and
 committed in `data/utilisation.toml`; no row is singled out, and a test holds that the file is what the fit gives. AWS's
-own Trainium rows, and the adapters below, were collected besides the shared rows (`collected.csv`).
+own Trainium rows, the adapters below, and the pairs and runs of the next table were collected besides the shared rows
+(`collected.csv`).
+
+Of fp8 and fp4 the variants are told apart where pairs of runs were published that differ in it; the two of a pair are
+one with one scale a tensor (current, delayed or tensorwise scaling, which no pair tells apart) and one in the variant.
+Mixtures on H100 and models of Mamba layers have shares of their own, because they gain little from fp8 or fp4 (Nemotron
+3 Super in NVFP4 is 0.89 to 1.04 times as fast as in MXFP8): a Mamba model reaches one share of the bf16 peak at any
+precision.
 """
 
 STACK_TEXT = """\
@@ -98,7 +114,10 @@ UNSEEN_TEXT = """\
 ### Rows that nothing was fitted on
 
 {count} published runs of other sources, releases, accelerators and kinds, *as first scored* before this page's model
-was changed, *as it is now*, and with the training software named where it is one of the five:
+was changed, *as it is now*, and with the training software named where it is one of the five. The groups from
+Megatron-Bridge 26.06 down were collected last, with the precision as stated, and first scored with each fp8 and fp4 as
+one. Megatron-Bridge's are later releases of the tables whose older ones are in `collected.csv`: new releases, not new
+runs of somebody else.
 """
 
 UNSEEN_AFTER_TEXT = """\
@@ -139,6 +158,36 @@ KINDS = (
         "1.3 × too fast",
         "40 % of the peak, assumed",
         "AWS's own runs of NeuronX Distributed: 30 %",
+    ),
+    (
+        "MXFP8 and rowwise fp8",
+        "6 to 60 % and 80 to 98 % too fast",
+        "all fp8 was one",
+        "94 % and 78 % of one scale a tensor, from 17 and 4 pairs",
+    ),
+    (
+        "Mamba hybrids (Nemotron 3)",
+        "0.5 to 2.9 × the rate, 10 of 16 inside",
+        "attention in every layer, gain from fp8 and fp4",
+        "a preset of their own: 27 % of the bf16 peak at any precision; Ultra, the largest, is faster still",
+    ),
+    (
+        "mixtures in fp8 on H100, stack named",
+        "1.9 and 2.4 × too fast",
+        "a share of the dense rate in fp8, which mixtures do not gain there",
+        "11.5 % of the fp8 peak, from 9 older runs",
+    ),
+    (
+        "405B on 512 H100 with 32k tokens and more",
+        "2 × too fast",
+        "what splitting one sequence over many GPUs costs",
+        "not mended: how a model is split is not an input",
+    ),
+    (
+        "torchtitan on B200, power-limited, one sequence a GPU",
+        "1.7 (bf16) to 3 × (fp8) too fast",
+        "one stack has runs on Blackwell, tuned by NVIDIA",
+        "not mended: the rows fitted on are NVIDIA's alone there, and the plan says that none is of the stack",
     ),
     (
         "adapters (LoRA)",
@@ -238,6 +287,7 @@ def page() -> str:
         "<!-- Written by tests/published/accuracy_page.py; a test fails when it and the model differ. -->",
         START_TEXT,
         TOKENS_TEXT,
+        _shares_of_their_own(),
         "From these traits alone, against every published run of the accelerator's family:",
         _scores(default),
         STACK_TEXT.format(stacks=stacks).rstrip(),
@@ -325,6 +375,23 @@ def _rows(compared: list[Compared], unit: str | None) -> str:
     return _table(("row", "reported", "low", "middle", "high", "unit"), map(line, compared))
 
 
+def _shares_of_their_own() -> str:
+    """What is told apart besides the stack and the family of precisions, and how many runs it rests on."""
+    counts = Counter(
+        row.inputs["precision"] if kind == "variant" else kind
+        for kind in ("variant", "mixture", "hybrid")
+        for row in rows(kind, "collected.csv")
+    )
+    found = (
+        ("`mxfp8`", "one scale a tensor", "pairs", counts["mxfp8"], variant_share("mxfp8")),
+        ("`fp8-rowwise`", "one scale a tensor", "pairs", counts["fp8-rowwise"], variant_share("fp8-rowwise")),
+        ("mixture of experts in fp8 on H100", "the fp8 peak", "runs", counts["mixture"], mixture_share_of_hopper()),
+        ("model of Mamba layers", "the bf16 peak", "runs", counts["hybrid"], hybrid_share()),
+    )
+    lines = [(what, of, f"{count} {unit}", *(f"{n:.1%}" for n in share)) for what, of, unit, count, share in found]
+    return _table(("what", "share of", "rests on", "low", "middle", "high"), lines)
+
+
 def _approaches() -> str:
     sources = tuple(left_out(APPROACHES[_IN_USE], named=True))
     lines = []
@@ -355,10 +422,10 @@ def _left_out() -> str:
 
 def _unseen(seen: dict[str, list[Unseen]]) -> str:
     lines = []
-    for group, rows in seen.items():
-        first, now = score(one.first for one in rows), score(one.now for one in rows)
-        named = [one.named for one in rows if one.named]
-        line = [group, str(len(rows))]
+    for group, runs in seen.items():
+        first, now = score(one.first for one in runs), score(one.now for one in runs)
+        named = [one.named for one in runs if one.named]
+        line = [group, str(len(runs))]
         for found in (first, now, score(named) if named else None):
             line += ["", ""] if found is None else [f"{found.median_error:.0%}", f"{found.inside} of {found.count}"]
         lines.append((*line, f"{now.widest:.1f} ×"))

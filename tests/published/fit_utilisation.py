@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from published_rows import Row, accelerator_of, precision_of, rows, stack_of, token_rows
+from published_rows import Row, accelerator_of, family_of, precision_of, rows, stack_of, token_rows
 
 from gpufeed.facts import load
 from gpufeed.model import formulas
@@ -82,7 +82,8 @@ class Run:
 
     @property
     def precision(self) -> str:
-        return precision_of(self.row)
+        """That of its family of precisions: the fit tells bf16, fp8 and fp4 apart, variants by their pairs."""
+        return family_of(precision_of(self.row))
 
     @property
     def family(self) -> str:
@@ -112,6 +113,10 @@ class Size:
         return formulas.smaller_for_larger(within, self.middle, self.fall)
 
 
+#: Of runs that are not told apart by size.
+NO_SIZE = Size(0.0, 1.0, 1.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Fit:
     attention: float
@@ -127,7 +132,7 @@ class Fit:
 
 def run_of(row: Row) -> Run:
     facts = load()
-    chip, precision = facts.accelerators[accelerator_of(row)], precision_of(row)
+    chip, precision = facts.accelerators[accelerator_of(row)], family_of(precision_of(row))
     bf16_peak = chip.known("peak_bf16").value
     times = 1.0 if precision == "bf16" else chip.known(f"{precision}_multiplier").value
     parameters = row.inputs.get("active_params") or row.inputs["params"]
@@ -314,11 +319,53 @@ def bounds(key: tuple[str, str], precision: str) -> tuple[float, float]:
     return min(slowest, max(low, high / WIDEST)), high
 
 
+def variant_share(precision: str) -> tuple[float, float, float]:
+    """(low, value, high) of what a variant of a precision reaches of one scale a tensor: median of pairs of runs.
+
+    The two runs of a pair differ in the variant alone, or in how the model was split besides.
+    """
+    pairs = [row for row in rows("variant", "collected.csv") if row.inputs["precision"] == precision]
+    assert len(pairs) >= ENOUGH_ROWS
+    shares = [row.reported / row.inputs["base_tokens"] for row in pairs]
+    return min(shares), _median(shares, [1.0] * len(shares)), max(shares)
+
+
 def mixture_share() -> float:
     """What a mixture of experts reaches in the products of its weights, as a share of what a dense model reaches."""
     dense = fits()["megatron-bridge", "Blackwell"]
     runs = [run_of(row) for row in token_rows() if "active_params" in row.inputs]
-    return statistics.median(run.implied(dense.attention, dense.size) / dense.weights["fp8"] for run in runs)
+
+    def share(run: Run) -> float:
+        told = load().model.parts["precisions"].parts[precision_of(run.row)].known("share_of_family").value
+        return run.implied(dense.attention, dense.size) / (dense.weights["fp8"] * told)
+
+    return statistics.median(map(share, runs))
+
+
+def mixture_share_of_hopper() -> tuple[float, float, float]:
+    """(low, value, high) of the fp8 peak that mixtures of experts reach on H100, in the products of their weights.
+
+    One stack alone has published them, so the high end, which another may reach, is as far as the goal allows.
+    """
+    attention, found = fits()[ANY_STACK, "Hopper"].attention, rows("mixture", "collected.csv")
+    low, value, _ = _by_model((row.inputs["model"], run_of(row).implied(attention, NO_SIZE)) for row in found)
+    return low, value, low * WIDEST
+
+
+def hybrid_share() -> tuple[float, float, float]:
+    """(low, value, high) of the bf16 peak that models of Mamba layers reach, whatever the precision."""
+    runs = [(row.inputs["model"], run_of(row)) for row in rows("hybrid", "collected.csv")]
+    return _by_model((model, run.weights * run.tokens / run.bf16_peak) for model, run in runs)
+
+
+def _by_model(shares: Iterable[tuple[str, float]]) -> tuple[float, float, float]:
+    """Each model counts the same: the geometric mean of their medians; range: all medians, and ``spread`` each way."""
+    of_model: dict[str, list[float]] = {}
+    for model, share in shares:
+        of_model.setdefault(model, []).append(share)
+    medians = [statistics.median(each) for each in of_model.values()]
+    value = statistics.geometric_mean(medians)
+    return min(*medians, value / spread()), value, max(*medians, value * spread())
 
 
 def adapter_share() -> tuple[float, float, float]:

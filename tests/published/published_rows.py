@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpufeed.facts import load
+
 #: Whose training stack a row of kind ``mfu`` was run with, by the start of its id.
 STACKS = {
     "mfu-lf-": "llm-foundry",
@@ -79,11 +81,17 @@ def accelerator_of(row: Row) -> str:
 
 
 def precision_of(row: Row) -> str:
-    """One of the contract's three: amp_fp8, float8, FP8-CS and MXFP8 are fp8, NVFP4 is fp4, none stated is bf16."""
-    stated = row.inputs.get("precision", "bf16").lower()
-    if "fp4" in stated:
-        return "fp4"
-    return "fp8" if "fp8" in stated or "float8" in stated else "bf16"
+    """As the contract names it: NVFP4 is ``nvfp4``, MXFP8 ``mxfp8``, FP8-CS ``fp8-current``; other fp8 is ``fp8``."""
+    stated = str(row.inputs.get("precision", "bf16")).lower()
+    named = next((name for name in ("nvfp4", "mxfp8", "fp8-rowwise") if name in stated), None)
+    if named is None and ("fp8-cs" in stated or "fp8-current" in stated):
+        named = "fp8-current"
+    return named or ("fp8" if "fp8" in stated or "float8" in stated else "bf16")
+
+
+def family_of(precision: str) -> str:
+    """The precision whose runs and peak hold."""
+    return str(load().model.parts["precisions"].parts[precision].get_value("family"))
 
 
 def llm_traits(row: Row, *, stack: bool = False) -> dict[str, Any]:

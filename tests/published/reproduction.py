@@ -154,6 +154,7 @@ def _unseen_tokens(line: dict[str, str], **stack: str) -> Quantity:
         instances=int(line["accelerators"]),
         accelerators_per_instance=1,
         precision=line["precision"],
+        preset=line["preset"] or None,
         **{name: value for name, value in traits.items() if value},
         **stack,
     ).tokens_per_s_per_accelerator

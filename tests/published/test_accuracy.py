@@ -7,7 +7,7 @@ import math
 import accuracy_page
 import fit_utilisation
 import pytest
-from published_rows import stack_of
+from published_rows import precision_of, stack_of, token_rows
 from reproduction import (
     Compared,
     checkpoint_sizes,
@@ -70,9 +70,9 @@ def test_runs_of_a_stack_left_out_lie_mostly_inside_the_range_though_far_from_it
 def test_runs_that_nothing_was_fitted_on_lie_inside_the_range() -> None:
     seen = [one for group in unseen().values() for one in group]
     inside = {when: sum(getattr(one, when).inside for one in seen) for when in ("first", "now")}
-    # As first scored 70 of 92; now 85: out are one Blackwell release, torchtitan on B200, GPT-OSS 20B, a run of one
-    # sample per GPU and step, and the small models of three whole-run cards.
-    assert (len(seen), inside) == (92, {"first": 70, "now": 85})
+    # As first scored 126 of 163; now 147: out are releases of Blackwell, torchtitan on B200 and with long sequences of
+    # 405B, runs of one sample per GPU and step, GPT-OSS where it is slowest, and small models of three whole-run cards.
+    assert (len(seen), inside) == (163, {"first": 126, "now": 147})
     assert max(one.now.width for one in seen) <= 3.0
 
 
@@ -125,8 +125,37 @@ def test_the_committed_shares_are_what_the_fit_gives() -> None:
     assert share.value == pytest.approx(fit_utilisation.mixture_share(), abs=0.001)
     # Low: 919 TFLOP/s of GB200's 5,000 in fp8, as a share of what a dense model reaches there.
     dense = load().utilisation["megatron-bridge"].parts["Blackwell"].parts["fp8"].known("share_in_weights").value
-    assert share.low == pytest.approx(919 / 5000 / dense, abs=0.001)
+    in_mxfp8 = load().model.parts["precisions"].parts["mxfp8"].known("share_of_family").value
+    assert share.low == pytest.approx(919 / 5000 / dense / in_mxfp8, abs=0.001)
     assert share.high == pytest.approx(share.value**2 / share.low, abs=0.001)
+
+
+def test_shares_of_variants_of_mixtures_and_of_mamba_models_are_what_their_runs_give() -> None:
+    facts = load()
+    for precision in ("mxfp8", "fp8-rowwise"):
+        share = facts.model.parts["precisions"].parts[precision].known("share_of_family")
+        assert share[:3] == pytest.approx(fit_utilisation.variant_share(precision), abs=0.001)
+    on_hopper = facts.model.parts["mixture_of_experts"].parts["Hopper"].known("fp8")
+    assert on_hopper[:3] == pytest.approx(fit_utilisation.mixture_share_of_hopper(), abs=0.001)
+    for precision, times in (("bf16", 1), ("fp8", 2), ("fp4", 4)):
+        share = facts.workloads["llm-text-mamba"].known(f"mfu_{precision}")
+        assert [bound * times for bound in share[:3]] == pytest.approx(fit_utilisation.hybrid_share(), abs=0.003)
+
+
+def test_runs_of_a_stated_variant_are_scored_with_it() -> None:
+    stated = {row.inputs.get("precision"): precision_of(row) for row in token_rows()}
+    assert stated == {
+        "bf16": "bf16",
+        "amp_bf16": "bf16",
+        None: "bf16",
+        "amp_fp8": "fp8",
+        "float8": "fp8",
+        "bf16+float8/compile": "fp8",
+        "FP8": "fp8",
+        "FP8-CS": "fp8-current",
+        "MXFP8": "mxfp8",
+        "NVFP4": "nvfp4",
+    }
 
 
 def test_what_training_an_adapter_reaches_is_between_two_sources() -> None:

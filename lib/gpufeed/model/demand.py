@@ -202,36 +202,71 @@ def _language_model(
     workload: Workload, section: Section, accelerator: str, facts: Facts, notes: _Notes
 ) -> tuple[Quantity | None, Quantity | None]:
     """(tokens/s, sequences/s) of one accelerator, from the shares of its peak that published runs reach."""
-    chip = facts.accelerators[accelerator]
-    precision = workload.precision or "bf16"
-    bf16_peak = chip.quantity("peak_bf16")
-    multiplier = None if precision == "bf16" else chip.quantity(f"{precision}_multiplier")
-    if bf16_peak is None or (precision != "bf16" and multiplier is None):
-        notes.warn("no-peak-rate", accelerator=accelerator, precision=precision)
+    told = facts.model.parts["precisions"].parts[workload.precision or "bf16"]
+    kind = told.get_value("family")
+    peaks = _peaks(workload, accelerator, told, facts=facts, notes=notes)
+    if peaks is None:
         return None, None
-    # The shares were fitted against the middle of a multiplier that is a range.
-    peak = bf16_peak if multiplier is None else (bf16_peak * multiplier.middle()).named("FLOP/s")
+    peak, bf16_peak = peaks
     stated = workload.active_parameters or workload.model_parameters
     active = _stated_or(stated, section.known("model_parameters"))
     if stated is None:
         notes.warn("default-model-size", parameters=active.value)
-    runs = _published_runs(workload, section, accelerator, precision, facts=facts, notes=notes)
+    runs = _published_runs(workload, section, accelerator, kind, facts=facts, notes=notes)
     if runs is not None:
         in_weights, in_attention = _shares_at(active.value, runs)
     else:
-        in_weights = in_attention = section.quantity(f"mfu_{precision}") or section.known("mfu_bf16")
-    if _is_mixture(workload):
-        # The range of mixtures in their weights is their own; that of dense runs does not come on top of it.
-        in_weights = (in_weights.middle() * facts.model.known("mixture_of_experts_share")).named("share")
+        in_weights = in_attention = section.quantity(f"mfu_{kind}") or section.known("mfu_bf16")
+    of_family = told.quantity("share_of_family")
+    if of_family is None:
+        notes.warn("precision-as-family", precision=workload.precision, family=kind)
+    elif runs is not None and of_family.value != 1.0:
+        # Its middle alone: the range of the family's runs stays the range.
+        in_weights = (in_weights * of_family.middle()).named("share")
+    if runs is not None and _is_mixture(workload):
+        notes.warn("mixture-taken-for-transformer")
+    if _is_mixture(workload) and not section.get_value("of_mixtures"):
+        in_weights = _share_of_mixture(in_weights, accelerator, kind, facts)
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
     weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
     # The shares were fitted with the middle of the shape, so what other shapes differ by is in their range already.
-    attention = attention.middle()
+    attention = (attention.middle() * (section.quantity("attention_layers") or 1.0)).named("FLOP")
     notes.keep(weights=weights, attention=attention, peak=peak, bf16_peak=bf16_peak)
     notes.keep(share_in_weights=in_weights, share_in_attention=in_attention)
     tokens = formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak)
     return tokens, (tokens / sequence.value).named("samples/s")
+
+
+def _peaks(
+    workload: Workload, accelerator: str, told: Section, *, facts: Facts, notes: _Notes
+) -> tuple[Quantity, Quantity] | None:
+    """Peak FLOP/s of one accelerator at the stated precision and in bf16; None, with a warning, where not known."""
+    chip, kind, only_on = facts.accelerators[accelerator], told.get_value("family"), told.get_value("only_on")
+    bf16_peak = chip.quantity("peak_bf16")
+    multiplier = Quantity.exact(1.0) if kind == "bf16" else chip.quantity(f"{kind}_multiplier")
+    said = {"accelerator": accelerator, "precision": workload.precision or kind}
+    if bf16_peak is not None and only_on is not None and chip.get_value("family") not in only_on:
+        notes.warn("precision-not-on-accelerator", **said)
+        return None
+    if bf16_peak is None or multiplier is None:
+        notes.warn("no-peak-rate", **said)
+        return None
+    # The shares were fitted against the middle of a multiplier that is a range.
+    return bf16_peak if kind == "bf16" else (bf16_peak * multiplier.middle()).named("FLOP/s"), bf16_peak
+
+
+def _share_of_mixture(dense: Quantity, accelerator: str, kind: str, facts: Facts) -> Quantity:
+    """Share of the peak that a mixture of experts reaches in its weights.
+
+    That of the mixtures published on the accelerator's family at this precision, where there are enough; else a share
+    of what a dense model reaches.  Its range is that of mixtures; that of dense runs does not come on top of it.
+    """
+    own = facts.model.parts["mixture_of_experts"].parts
+    family = facts.accelerators[accelerator].get_value("family")
+    if family in own and kind in own[family]:
+        return own[family].known(kind)
+    return (dense.middle() * facts.model.known("mixture_of_experts_share")).named("share")
 
 
 def _published_runs(

@@ -16,7 +16,12 @@ from gpufeed.facts.errors import InputError
 from gpufeed.facts.known import instead
 
 TASKS = ("pretraining", "full-fine-tuning", "lora", "qlora")
-PRECISIONS = ("bf16", "fp8", "fp4")
+#: As the field names them; ``model.toml`` says of each what stands behind it and how else it is called.
+PRECISIONS = (
+    *("bf16", "fp16"),
+    *("fp8", "fp8-current", "fp8-delayed", "fp8-rowwise", "fp8-blockwise", "mxfp8"),
+    *("fp4", "nvfp4", "mxfp4"),
+)
 READS = ("streaming", "random")
 NETWORK_PATHS = ("gateway-endpoint", "nat", "other-region", "unknown")
 ENCRYPTIONS = ("sse-s3", "sse-kms", "sse-kms-bucket-key")
@@ -207,6 +212,16 @@ class Number:
         return float(value)
 
 
+def _precision(name: str, value: Any, facts: Facts) -> str:
+    """One of the names, or what training software calls it: ``MXFP8``, ``float8_rowwise``, ``FP8-CS``."""
+    if isinstance(value, str):
+        written = "-".join(value.lower().replace("_", " ").replace("-", " ").split())
+        for precision, section in facts.model.parts["precisions"].parts.items():
+            if written == precision or written in section.get_value("also_called"):
+                return precision
+    return str(_among(*PRECISIONS)(name, value, facts))
+
+
 def _flag(name: str, value: Any, _: Facts) -> bool:
     if not isinstance(value, bool):
         raise InputError("workload.not-a-flag", field=name, value=_shown(value))
@@ -281,7 +296,7 @@ _CHECKS: dict[str, _Check] = {
     "instance_type": _one_of(lambda facts: facts.instances),
     "accelerator": _one_of(lambda facts: facts.accelerators),
     "preset": _one_of(lambda facts: facts.workloads),
-    "precision": _among(*PRECISIONS),
+    "precision": _precision,
     "training_stack": _one_of(lambda facts: facts.utilisation),
     "reads": _among(*READS),
     "network_path": _among(*NETWORK_PATHS),
