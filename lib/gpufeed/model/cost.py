@@ -1,7 +1,8 @@
 """What an option costs for the run, line by line: storage, requests, bytes, and the GPUs that wait for it.
 
 A line is an amount in billing units × a price; every sum is the sum of its lines.  Left out, because they do not
-depend on the option: the instances themselves while they are fed, and backups.
+depend on the option: the instances themselves while they are fed, and backups.  Left out, because it is small beside
+what the GPUs cost then: storage for the time by which waiting makes the run longer.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from gpufeed.model.checkpoint_plan import ability_of, lacking
 from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
 from gpufeed.model.cost import WHILE_READING
 from gpufeed.model.recommendation import Placement, Recommendation
+from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.upload import default_part_bytes
 from gpufeed.present import words
@@ -57,7 +58,7 @@ def _writes_files(saved: Placement, facts: Facts) -> bool:
 
 def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
     flags = _mount_flags(plan, facts)
-    gigabits = gigabits_per_process(plan, facts)
+    gigabits, saved = gigabits_per_process(plan, facts), plan.placements["checkpoints"].option
     return {
         "abort_days": str(need.abort_multipart_days),
         "flags": " ".join(f"--{flag}" for flag in flags),
@@ -69,6 +70,8 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "save_part": str(part_of_saves(plan, facts) or default_part_bytes(facts)),
         "largest": words.gibibytes(largest_written_file(plan, facts)),
         "threads": f"{facts.model.known('checkpoint_parts_in_flight').value:.0f}",
+        "every": str(exported_every(saved, plan.demand, facts) if saved == FSX else 1),
+        "linked": "which is exported to S3" if saved in (FSX, S3_FILES) else "in S3",
         "save": "async_save" if plan.placements["checkpoints"].mode == "async" else "save",
     }
 
