@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
+from gpufeed.model.advise import recommend
 from gpufeed.model.rules import FSX, SYSTEMS
 from gpufeed.model.supply import Load, small_threshold, supply
+from gpufeed.model.workload import Workload
 
 GBIT = 1e9 / 8
 
@@ -65,8 +67,8 @@ def test_four_prefixes_have_four_times_the_requests() -> None:
 
 
 def test_large_parts_fill_what_published_reads_reach_of_a_network_card() -> None:
-    given = supply("s3-standard", replace(LARGE, in_flight=1000), load())
-    assert given.limited_by == "network-card"
+    given = supply("s3-standard", replace(LARGE, in_flight=1000, processes=8), load())
+    assert given.limited_by == "network-card" and "client-processes" not in given.limits
     # 100 Gbit/s are 12.5 GB/s: 86.7 % of them (2,710 of 3,125 MB/s), 91.2 % (2,851) and 92.5 % (1,387 of 1,500)
     reached = given.limits["network-card"]
     assert reached[:3] == pytest.approx((0.867 * 12.5e9, 0.912 * 12.5e9, 0.925 * 12.5e9))
@@ -81,6 +83,35 @@ def test_the_share_of_a_card_is_counted_once_for_a_whole_checkpoint_and_never_fo
     card = Quantity.exact(400e9, "bytes/s")
     given = supply("fsx-for-lustre", replace(LARGE, efa_network=card), load(), by_efa)
     assert given.limits["network-card"].value == pytest.approx(400e9)
+
+
+def test_one_process_reaches_a_share_of_the_card_and_several_add_up() -> None:
+    one = supply("s3-standard", replace(LARGE, in_flight=1000), load())
+    assert one.limited_by == "client-processes" and one.read_bytes_per_s is not None
+    # 80 % of 12.5 GB/s, 24 % to 92.5 %; two of them are bound by the card at 91.2 % of it, and at the least by 48 %.
+    assert one.read_bytes_per_s[:3] == pytest.approx((0.24 * 12.5e9, 0.80 * 12.5e9, 0.925 * 12.5e9))
+    two = supply("s3-standard", replace(LARGE, in_flight=1000, processes=2), load()).read_bytes_per_s
+    assert two is not None and two[:3] == pytest.approx((0.48 * 12.5e9, 0.912 * 12.5e9, 0.925 * 12.5e9))
+
+
+def test_python_threads_of_boto3_move_no_more_however_many_are_in_flight() -> None:
+    few, many = (
+        supply("s3-standard", replace(LARGE, in_flight=in_flight, client="boto3", processes=4), load()).read_bytes_per_s
+        for in_flight in (100, 1000)
+    )
+    # 4 × 0.34 GB/s (0.21 to 0.82); 100 requests of 8 MiB would bring 6.8 GB/s.
+    assert few == many and few is not None and few[:3] == pytest.approx((0.84e9, 1.36e9, 3.28e9))
+    assert "client-processes" not in supply("mountpoint-s3", replace(LARGE, client="boto3"), load()).limits
+
+
+def test_a_plan_counts_a_client_for_each_loader_process() -> None:
+    traits = {"task": "pretraining", "instances": 2, "instance_type": "p5.48xlarge", "workers_per_accelerator": 4}
+    stated = traits | {"requests_in_flight_per_worker": 16, "client": "boto3"}
+    limits = recommend(Workload.from_mapping(stated, load()), load()).option("s3-standard").supply.limits
+    # 16 accelerators × 4 workers × 0.34 GB/s
+    assert limits["client-processes"].value == pytest.approx(64 * 0.34e9)
+    silent = recommend(Workload.from_mapping(traits, load()), load()).option("s3-standard").supply.limits
+    assert "client-processes" not in silent
 
 
 def test_a_card_that_is_not_known_is_not_a_ceiling() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -260,14 +260,15 @@ def _stated_rate(inputs: dict[str, Any]) -> Quantity | None:
 MOST_THREADS = 48
 
 
-def object_rates(file_name: str = "measurements.csv") -> list[Compared]:
-    """MB/s of GETs of one size at one concurrency on S3 Standard, from one machine."""
+def object_rates(file_name: str = "measurements.csv", *, client: bool = True) -> list[Compared]:
+    """MB/s of GETs of one size at one concurrency on S3 Standard, from one process; ``client``: as the row names it."""
     found = []
     for row in rows("object_throughput", file_name):
         size = _object_bytes(row.inputs)
         if row.unit != "MB/s" or size is None:
             continue
-        read = supply("s3-standard", _load(row.inputs, size), load()).read_bytes_per_s
+        given = replace(_load(row.inputs, size), client=_client_of(row.inputs) if client else None)
+        read = supply("s3-standard", given, load()).read_bytes_per_s
         assert read is not None
         found.append(Compared(row, read / 1e6))
     return found
@@ -287,6 +288,12 @@ def _load(inputs: dict[str, Any], size: float) -> Load:
         file_network=None,
         efa_network=None,
     )
+
+
+def _client_of(inputs: dict[str, Any]) -> str:
+    """One of the two that a workload names: with AWS CRT, boto3 leaves Python's threads."""
+    stated = str(inputs.get("client", ""))
+    return "boto3" if stated.startswith("boto3") and "CRT" not in stated else "native"
 
 
 def _object_bytes(inputs: dict[str, Any]) -> float | None:

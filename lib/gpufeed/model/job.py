@@ -60,6 +60,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         request_bytes=request_bytes,
         object_bytes=object_bytes,
         in_flight=asked.in_flight,
+        processes=reading_processes(workload, asked, facts),
+        client=workload.client,
         writers=_parts_at_once(asked, facts) * asked.checkpoint_writers,
         part_bytes=_part_bytes(asked, facts),
         writing_ranks=asked.checkpoint_writers,
@@ -75,7 +77,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     )
     # Restoring, every rank reads, also where one alone has written.
     readers = facts.model.known("checkpoint_parts_in_flight") * asked.accelerators
-    bulk = replace(load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers, whole=True)
+    bulk = replace(
+        load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers, whole=True, processes=asked.accelerators
+    )
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     hours = _hours(workload, asked, passes, facts, warnings)
@@ -102,6 +106,12 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     if run.discount:
         warnings.append(Caveat("own-discount", {"share": run.discount}))
     return Job(workload, facts, region, asked, load, bulk, run, passes, traffic), warnings
+
+
+def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:
+    """Loader processes of the whole job: each accelerator has its workers."""
+    workers = workload.workers_per_accelerator or facts.model.known("workers_per_accelerator").value
+    return asked.accelerators * workers
 
 
 def _parts_at_once(asked: Demand, facts: Facts) -> Quantity:

@@ -11,7 +11,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas, fsx
 from gpufeed.model.cost import requests_price
 from gpufeed.model.file_system_need import carried, clients_carry
-from gpufeed.model.job import network_of
+from gpufeed.model.job import network_of, reading_processes
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, Recommendation, Supply
@@ -149,6 +149,8 @@ class _Prefix:
         return replace(
             alone,
             nodes=workload.instances,
+            processes=reading_processes(workload, plan.demand, self.facts),
+            client=workload.client,
             prefixes=plan.demand.prefixes,
             s3_network=s3_network,
             file_network=file_network,

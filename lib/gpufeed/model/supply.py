@@ -36,6 +36,8 @@ class Load:
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
     possible_prefixes: Quantity | None = None  # their number with its range, where nobody stated it
+    processes: float = 1  # that read, each with a client of its own, all nodes together
+    client: str | None = None  # what each of them reads a bucket with; None: not named, and taken to be no boto3
 
     @property
     def writing_nodes(self) -> int:
@@ -77,10 +79,31 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
         reached = nominal if load.whole or over_efa else nominal * facts.model.parts["network"].known("card_share")
         limits["network-card"] = reached.named("bytes/s")
         write = least(write, (network * load.writing_nodes).named("bytes/s"))
+    if option in (S3, EXPRESS):
+        limits |= _client_processes(load, facts)
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
 
+
+def _client_processes(load: Load, facts: Facts) -> dict[str, Quantity]:
+    """What the processes that read a bucket move, whatever they have in flight; nothing where they are enough.
+
+    The Python threads of boto3 share one interpreter, which moves so much and no more.  One process of another client
+    reaches a share of its network card; what few of them leave, more of them take.
+    References: s3bench, dvassallo-s3-benchmark, rust-forum-s3.
+    """
+    if load.client == BOTO3:
+        each = facts.options[S3].known("per_process_boto3")
+        return {"client-processes": (each * load.processes).named("bytes/s")}
+    share = facts.model.parts["network"].known("card_share_of_one_process")
+    if load.s3_network is None or share.low * load.processes >= load.nodes:
+        return {}
+    return {"client-processes": (load.s3_network * share * load.processes).named("bytes/s")}
+
+
+#: The client that reads in threads of one Python interpreter.
+BOTO3 = "boto3"
 
 #: A search for what would change a plan asks for the same again and again.
 _kept = lru_cache(maxsize=64)(_supply)

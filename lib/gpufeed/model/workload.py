@@ -23,6 +23,8 @@ PRECISIONS = (
     *("fp4", "nvfp4", "mxfp4"),
 )
 READS = ("streaming", "random")
+#: Python threads, or one that works outside Python: AWS CRT, S3 Connector for PyTorch, obstore, Go, Rust, C++.
+CLIENTS = ("boto3", "native")
 NETWORK_PATHS = ("gateway-endpoint", "nat", "other-region", "unknown")
 ENCRYPTIONS = ("sse-s3", "sse-kms", "sse-kms-bucket-key")
 CHECKPOINT_MODES = ("sync", "async")
@@ -58,6 +60,7 @@ class Workload:
     request_bytes: float | None = None
     workers_per_accelerator: int | None = None
     requests_in_flight_per_worker: int | None = None
+    client: str | None = None  # what the loader reads a bucket with
     epochs: float | None = None
     prefixes: int | None = None
     batch_size: int | None = None  # samples per accelerator and step
@@ -299,6 +302,7 @@ _CHECKS: dict[str, _Check] = {
     "precision": _precision,
     "training_stack": _one_of(lambda facts: facts.utilisation),
     "reads": _among(*READS),
+    "client": _among(*CLIENTS),
     "network_path": _among(*NETWORK_PATHS),
     "zone": _word,
     "encryption": _among(*ENCRYPTIONS),

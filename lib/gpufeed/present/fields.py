@@ -68,6 +68,7 @@ MORE = (
     _number("request_bytes", UNITS["KB"]),
     _number("workers_per_accelerator"),
     _number("requests_in_flight_per_worker"),
+    _choice("client", *model.CLIENTS),
     _number("epochs"),
     _number("prefixes"),
     _number("jobs"),

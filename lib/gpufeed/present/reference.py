@@ -33,6 +33,7 @@ LEFT_OUT: Mapping[str, str] = {
     **dict.fromkeys(("model_parameters", "sequence_length", "sample_bytes", "batch_size"), "preset"),
     "active_parameters": "all-parameters",
     "training_stack": "any-stack",
+    "client": "native-client",
     "samples_per_second_per_accelerator": "rate",
     "dataset_bytes": "dataset",
     "objects": "layout",
