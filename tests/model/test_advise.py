@@ -269,9 +269,9 @@ def test_no_system_is_ordered_for_checkpoints_alone_whose_size_is_not_known() ->
     files = {"interface": "file-paths", "data_in_s3": True, "file_operations": ["rename"]}
     found = plan(**IMAGES | files, host_memory_bytes=1e9)
     placed = found.placements["checkpoints"]
-    # The rule keeps them on S3 behind S3 Files; the model reads from a file system.
-    assert (found.recommended, placed.option, placed.rule, placed.model) == (
-        "fsx-for-lustre", "fsx-for-lustre", "s3-files", None
+    # The rule keeps them on S3 behind S3 Files; the model reads from a file system, and puts them beside what it reads.
+    assert (found.recommended, placed.option, placed.rule, placed.model, placed.decided_by) == (
+        "fsx-for-lustre", "fsx-for-lustre", "s3-files", "fsx-for-lustre", "model"
     )  # fmt: skip
     assert "checkpoints-beside-reads" in [reason.id for reason in placed.reasons]
     # Frequent ones the rule decides.

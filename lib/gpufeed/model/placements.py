@@ -101,7 +101,8 @@ def checkpoints(
     model = _by_model(preferred, fit, savings, reads=reads, job=job)
     beside = model is None and not frequent and "posix" not in rule.rules and by_rule not in (S3, reads)
     beside = beside and _nothing_against(fit[reads])
-    option = reads if beside else model or by_rule
+    model = reads if beside else model
+    option = model or by_rule
     stall = savings[option].stall
     return Placement(
         role="checkpoints",
