@@ -9,8 +9,8 @@ from pathlib import Path
 
 from gpufeed import __version__, demo
 from gpufeed.facts import load
-from gpufeed.facts.errors import InputError
-from gpufeed.facts.messages import text
+from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.messages import Sentence, text
 from gpufeed.facts.place import data_directory
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.study import Study
@@ -92,6 +92,8 @@ def report(study: Study, path: str | Path) -> Said:
     """
     if Path(path).is_dir():
         raise InputError("report.folder", folder=Path(path), example=Path(path) / "report.html")
+    if not Path(path).parent.is_dir():  # said now, and not after the charts are drawn
+        raise GpufeedError("document.not-written", path=path, reason=Sentence("os.ENOENT"))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(path, render(study, path, load(), made=made, version=__version__))
     return Said(text("notebook.written", path=Path(path).as_posix()))

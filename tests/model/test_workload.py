@@ -64,7 +64,7 @@ def test_operations_come_out_once_each_in_the_order_of_the_contract() -> None:
         ({"instance": 3}, "instance is not a field of a workload. Nearest: instances."),
         ({"instances": -1}, "instances = -1 is out of range: it lies between 1 and 100000."),
         ({"instances": 1.5}, "instances must be a whole number, not 1.5."),
-        ({"instances": True}, "instances must be a number, not True."),
+        ({"instances": True}, "instances must be a number, not true."),
         ({"dataset_bytes": -5}, "dataset_bytes = -5 is out of range: it must be more than 0 and at most 1e+18."),
         ({"dataset_bytes": float("nan")}, "dataset_bytes must be a number, not nan."),
         ({"dataset_bytes": "2 TB"}, "dataset_bytes must be a number, not 2 TB."),

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 from gpufeed.cli.output import print_json, print_lines, say
+from gpufeed.cli.parser import path
 from gpufeed.facts import load
 from gpufeed.facts.errors import GpufeedError, InputError
-from gpufeed.facts.known import instead
+from gpufeed.facts.known import entered, instead
 from gpufeed.facts.messages import text
 
 
 def add(commands: Any) -> None:
     """Their names and options."""
     fsx = commands.add_parser("fsx", help=text("shell.fsx"))
-    fsx.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
-    fsx.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
+    fsx.add_argument("workload", type=path, metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    fsx.add_argument("--profile", type=path, metavar="P.json", help=text("shell.option.profile"))
     fsx.add_argument("--file-system", metavar="ID", help=text("shell.option.file-system"))
     fsx.add_argument("--region", metavar="R", help=text("shell.option.file-system-region"))
     fsx.set_defaults(command=_fsx)
@@ -26,8 +26,8 @@ def add(commands: Any) -> None:
     prices = commands.add_parser("prices", help=text("shell.prices"))
     prices.add_argument("--region", metavar="R", help=text("shell.option.price-region"))
     prices.add_argument("--refresh", action="store_true", help=text("shell.option.refresh"))
-    prices.add_argument("--offer", type=Path, action="append", metavar="FILE", help=text("shell.option.offer"))
-    prices.add_argument("--to", type=Path, metavar="FILE", help=text("shell.option.to"))
+    prices.add_argument("--offer", type=path, action="append", metavar="FILE", help=text("shell.option.offer"))
+    prices.add_argument("--to", type=path, metavar="FILE", help=text("shell.option.to"))
     prices.set_defaults(command=_prices)
 
     for command in (fsx, prices):
@@ -43,8 +43,9 @@ def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.present import contract, plain
 
     facts = load()
+    _check_region(arguments.region)
     stated = read_toml(arguments.workload)
-    if arguments.region and arguments.file_system is None:
+    if arguments.region is not None and arguments.file_system is None:
         stated["region"] = arguments.region
     workload = Workload.from_mapping(stated, facts)
     profile = read_as(arguments.profile, PrefixProfile.from_json) if arguments.profile else None
@@ -69,15 +70,24 @@ def _fsx(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_region(region: str | None) -> None:
+    known = load().regions
+    if region is not None and region not in known:
+        raise InputError("prices.unknown-region", region=entered(region), instead=instead(region, known))
+
+
 def _prices(arguments: argparse.Namespace) -> int:
     from gpufeed.model.job import DEFAULT_REGION
     from gpufeed.present import prices
 
+    _check_region(arguments.region)
     facts, region, today = load(), arguments.region or DEFAULT_REGION, datetime.now(UTC).date()
+    if arguments.refresh and arguments.offer:
+        raise InputError("prices.two-ways")
     if arguments.refresh or arguments.offer:
         return _refresh_prices(arguments, region, today)
-    if region not in facts.regions:
-        raise InputError("prices.unknown-region", region=region, instead=instead(region, facts.regions))
+    if arguments.to is not None:
+        raise InputError("prices.to-alone", path=arguments.to)
     if arguments.json:
         print_json(prices.document(region, facts, today))
     else:

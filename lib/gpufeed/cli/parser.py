@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.known import instead
+from gpufeed.facts.known import entered, instead
 from gpufeed.facts.messages import text
 
 #: What argparse says in English only, and the message that says it; groups are the parameters of the message.
@@ -21,6 +22,13 @@ _FAULTS = {
     r"argument (?P<name>\S+): ignored explicit argument '?(?P<value>.*?)'?": "usage.takes-no-value",
 }
 _NO_COMMAND = re.compile(r"argument COMMAND: invalid choice: '(?P<command>.*?)' \(choose", re.DOTALL)
+
+
+def path(stated: str) -> Path:
+    """A file or folder that is named.  ``--output "$DIR"`` with nothing in it must not mean the folder we are in."""
+    if not stated.strip():
+        raise InputError("usage.no-path")
+    return Path(stated)
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -46,8 +54,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if named := _NO_COMMAND.match(message):
             known = instead(named["command"], self.commands())
-            raise InputError("usage.no-command", command=named["command"], instead=known, program=self.prog)
+            raise InputError("usage.no-command", command=entered(named["command"]), instead=known, program=self.prog)
         for pattern, id_ in _FAULTS.items():
             if found := re.fullmatch(pattern, message, re.DOTALL):
-                raise InputError(id_, **found.groupdict(), command=self.prog)
+                raise InputError(
+                    id_, **{name: entered(it) for name, it in found.groupdict().items()}, command=self.prog
+                )
         raise InputError("usage.other", reason=message, command=self.prog)

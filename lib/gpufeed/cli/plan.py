@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from gpufeed import __version__
 from gpufeed.cli.output import print_json, print_lines, say
+from gpufeed.cli.parser import path
 from gpufeed.facts import load
 from gpufeed.facts.messages import text
 
@@ -28,18 +28,18 @@ def add(commands: Any) -> None:
     record.set_defaults(command=_record)
 
     recheck = commands.add_parser("recheck", help=text("shell.recheck"))
-    recheck.add_argument("record", metavar="R.json", help=text("shell.option.record"))
+    recheck.add_argument("record", type=path, metavar="R.json", help=text("shell.option.record"))
     recheck.set_defaults(command=_recheck)
 
     report = commands.add_parser("report", help=text("shell.report"))
     _question(report)
-    report.add_argument("--output", required=True, metavar="FILE", help=text("shell.option.report"))
+    report.add_argument("--output", type=path, required=True, metavar="FILE", help=text("shell.option.report"))
     report.set_defaults(command=_report)
 
     infrastructure = commands.add_parser("infrastructure", help=text("shell.infrastructure"))
     _question(infrastructure)
     infrastructure.add_argument("--format", required=True, metavar="FORMAT", help=text("shell.option.format"))
-    infrastructure.add_argument("--output", type=Path, metavar="DIR", help=text("shell.option.output"))
+    infrastructure.add_argument("--output", type=path, metavar="DIR", help=text("shell.option.output"))
     infrastructure.set_defaults(command=_infrastructure)
 
     for command in (recommend, record, recheck, infrastructure):
@@ -47,9 +47,9 @@ def add(commands: Any) -> None:
 
 
 def _question(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workload", metavar="WORKLOAD.toml", help=text("shell.option.workload"))
-    parser.add_argument("--profile", metavar="P.json", help=text("shell.option.profile"))
-    parser.add_argument("--measurement", metavar="M.json", help=text("shell.option.measurement"))
+    parser.add_argument("workload", type=path, metavar="WORKLOAD.toml", help=text("shell.option.workload"))
+    parser.add_argument("--profile", type=path, metavar="P.json", help=text("shell.option.profile"))
+    parser.add_argument("--measurement", type=path, metavar="M.json", help=text("shell.option.measurement"))
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from gpufeed.cli.output import end_progress, print_json, print_lines, say, show_progress
+from gpufeed.cli.parser import path
 from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.known import entered
 from gpufeed.facts.messages import text
 
 
@@ -21,7 +22,7 @@ def add(commands: Any) -> None:
     _store_options(scan)
     scan.add_argument("--concurrency", type=int, default=16, metavar="N", help=text("shell.option.concurrency"))
     scan.add_argument("--limit", type=int, metavar="KEYS", help=text("shell.option.limit"))
-    scan.add_argument("--resume", type=Path, metavar="FILE", help=text("shell.option.resume"))
+    scan.add_argument("--resume", type=path, metavar="FILE", help=text("shell.option.resume"))
     scan.set_defaults(command=_scan)
 
     probe = commands.add_parser("probe", help=text("shell.probe"))
@@ -50,6 +51,8 @@ def _store_options(parser: argparse.ArgumentParser) -> None:
 def _store(arguments: argparse.Namespace) -> Any:
     from gpufeed.observe.store import StoreOptions
 
+    if arguments.region is not None and not arguments.region.strip():
+        raise InputError("store.bad-region")
     return StoreOptions(
         endpoint_url=arguments.endpoint_url,
         region=arguments.region,
@@ -141,7 +144,7 @@ def _sweep(stated: str | None) -> tuple[int, ...]:
     try:
         return tuple(int(number) for number in stated.split(","))
     except ValueError:
-        raise InputError("shell.not-numbers", value=stated) from None
+        raise InputError("shell.not-numbers", value=entered(stated)) from None
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -10,6 +10,13 @@ from gpufeed.facts.messages import Sentence
 FEW = 16  # names that a sentence can hold
 
 
+def entered(value: object) -> str:
+    """What was entered, as a sentence holds it: on one line, true and false as documents have them, nothing as “”."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(str(value).split()) or "“”"
+
+
 def nearest(name: object, names: Iterable[str]) -> list[str]:
     """The known name that is spelled most alike, else those that hold ``name``; upper and lower case are one."""
     typed, known = str(name).strip().lower(), {each.lower(): each for each in names}

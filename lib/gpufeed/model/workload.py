@@ -6,14 +6,14 @@ with a basis and can be shown as an assumption.
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.known import instead
+from gpufeed.facts.known import entered, instead
 
 TASKS = ("pretraining", "full-fine-tuning", "lora", "qlora")
 #: As the field names them; ``model.toml`` says of each what stands behind it and how else it is called.
@@ -170,7 +170,7 @@ def _refuse_impossible_sizes(checked: Mapping[str, Any]) -> None:
 
 def _shown(value: object) -> str:
     """A value as it may stand in a sentence: short, on one line."""
-    line = " ".join(str(value).split())
+    line = entered(value)
     return line if len(line) <= 60 else line[:57] + "…"
 
 
@@ -191,6 +191,9 @@ def _among(*values: str) -> _Check:
     return _one_of(lambda _: values)
 
 
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number within bounds; the upper bound keeps typing slips (a size in the wrong unit) from passing silently."""
@@ -202,7 +205,9 @@ class Number:
     whole: bool = False
 
     def __call__(self, name: str, value: Any, _: Facts) -> float | int:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, str) and _NUMBER.fullmatch(value):
+            raise InputError("workload.number-in-quotes", field=name, value=value)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:  # noqa: PLR0124 — nan
             raise InputError("workload.not-a-number", field=name, value=_shown(value))
         if value < self.least or value > self.most or (self.exclusive and value == self.least):
             refusal = "workload.not-above" if self.exclusive else "workload.out-of-range"

@@ -7,11 +7,13 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, TypeVar
 
 from gpufeed.facts.errors import GpufeedError, InputError
+from gpufeed.facts.known import entered
 from gpufeed.facts.messages import Sentence
 
 T = TypeVar("T")
@@ -38,7 +40,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         if text.lstrip().startswith("{"):
             raise InputError("document.json-for-toml", path=_shown(path)) from None
         raise InputError("document.bad-toml", path=_shown(path), **_toml_fault(str(error))) from None
-    except RecursionError:
+    except (RecursionError, ValueError):  # too many brackets; a number of thousands of digits
         raise InputError("document.bad-toml", path=_shown(path), **_toml_fault("")) from None
 
 
@@ -85,8 +87,11 @@ def write_text(path: str | Path, content: str) -> None:
             file.write(content)
         temporary.replace(target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it may never have been there
+            temporary.unlink()
         raise GpufeedError("document.not-written", path=_shown(path), reason=why(error)) from None
+    except ValueError:  # a name that no file system takes
+        raise GpufeedError("document.not-written", path=_shown(path), reason=Sentence("os.bad-name")) from None
 
 
 def make_folder(path: str | Path) -> None:
@@ -104,8 +109,10 @@ def _text(path: str | Path) -> str:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError("document.not-read", path=_shown(path), reason=why(error)) from None
-    except (UnicodeDecodeError, ValueError):
+    except UnicodeDecodeError:
         raise InputError("document.not-text", path=_shown(path)) from None
+    except ValueError:  # a name that no file system takes
+        raise InputError("document.not-read", path=_shown(path), reason=Sentence("os.bad-name")) from None
 
 
 def why(error: OSError) -> Sentence | str:
@@ -123,4 +130,4 @@ def _toml_fault(said: str) -> dict[str, Sentence]:
 
 
 def _shown(path: str | Path) -> str:
-    return " ".join(str(path).split())
+    return entered(path)

@@ -78,9 +78,14 @@ def parse_url(url: str) -> Place:
         raise InputError("store.https", url=_without_login(url))  # a presigned address carries a signature
     scheme, separator, rest = url.partition("://")
     bucket, _, prefix = rest.partition("/")
-    if scheme.lower() != "s3" or not separator or not _BUCKET.fullmatch(bucket):
+    if scheme.lower() != "s3" or not separator or not _BUCKET.fullmatch(bucket) or not _is_unicode(url):
         raise InputError("store.url", url=_without_login(url))
     return Place(bucket, prefix)
+
+
+def _is_unicode(text: str) -> bool:
+    """False for bytes of a command line that are no UTF-8: no key holds them."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def connect(options: StoreOptions, connections: int = 16, keys: tuple[str, str] | None = None) -> Any:

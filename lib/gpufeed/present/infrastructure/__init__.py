@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.known import entered
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.present.infrastructure import cloudformation, snippets, terraform
 from gpufeed.present.infrastructure.need import needed
@@ -23,4 +24,4 @@ def files(plan: Recommendation, facts: Facts, form: str, *, version: str) -> dic
         return {"main.tf": terraform.configuration(need)}
     if form == "snippets":
         return snippets.snippets(plan, need, facts)
-    raise InputError("infrastructure.format", form=form, formats=", ".join(FORMATS))
+    raise InputError("infrastructure.format", form=entered(form), formats=", ".join(FORMATS))

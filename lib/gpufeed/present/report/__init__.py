@@ -21,9 +21,8 @@ def render(study: Study, path: str | Path, facts: Facts, *, made: str, version: 
     name = Path(path)
     ending = name.suffix.lower()
     if not ending:
-        raise InputError(
-            "report.no-ending", name=name, example=name.with_suffix(FORMATS[0]) if name.name else "report.html"
-        )
+        example = name.with_name("report.html") if name.name.startswith(".") else name.with_suffix(".html")
+        raise InputError("report.no-ending", name=name, example=example)
     if ending not in FORMATS:
         raise InputError("report.format", ending=ending, formats=", ".join(FORMATS))
     try:
