@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpufeed.cli import main
+from gpufeed.facts import load
 
 JOB = 'task = "lora"\ninstances = 1\ninstance_type = "p5.48xlarge"\n'
 
@@ -132,3 +133,41 @@ def test_a_report_s_name_that_no_file_can_have(job: Path, capsys: pytest.Capture
     assert (
         capsys.readouterr().err == "a␀.html could not be written: no file can have that name. Choose another place.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "is no file of prices that can be read. Delete it; gpufeed prices --refresh writes a new one."),
+        (b"\xff\xfe", "is no file of prices that can be read."),
+        (b'[price]\noption = "s3-standard"\n', "is no file of prices that can be read."),
+        (b"price = 5\n", "is no file of prices that can be read."),
+        (b"price = [\n", "is not valid TOML (at its end): a value is missing or cannot be read"),
+        (b'[[price]]\noption = "tape"\n', ": price 1 (tape None) has no item."),
+    ],
+)
+def test_a_file_of_one_s_own_prices_that_is_none(
+    content: bytes | None, sentence: str, job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = job.parent / "own" / "prices.toml"
+    own.parent.mkdir()
+    if content is None:
+        own.mkdir()
+    else:
+        own.write_bytes(content)
+    load.cache_clear()
+    try:
+        assert main(["recommend", "job.toml"]) == 2
+    finally:
+        load.cache_clear()
+    err = capsys.readouterr().err
+    assert err.startswith(str(own)) and sentence in err and err.count("\n") == 1
+
+
+def test_an_endpoint_of_the_environment_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
+    assert main(["scan", "s3://bucket/"]) == 2
+    assert capsys.readouterr().err.startswith("nonsense is not an endpoint address.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from gpufeed.facts.place import data_directory, own_prices
 from gpufeed.facts.prices import INSTANCES, Price, PriceKey, parse_price
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Age, Source, parse_sources
+from gpufeed.facts.toml_fault import toml_fault
 
 T = TypeVar("T")
 
@@ -316,7 +318,7 @@ def _over(prices: Iterable[Quantity | None]) -> Quantity | None:
 def load() -> Facts:
     """The facts of this installation, and the user's own prices before the snapshot's, read once per process."""
     own = own_prices()
-    return read(data_directory(), own if own is not None and own.is_file() else None)
+    return read(data_directory(), own if own is not None and os.path.exists(own) else None)  # noqa: PTH110 — False where a folder is not ours
 
 
 def read(directory: Path, own: Path | None = None) -> Facts:
@@ -351,9 +353,13 @@ def read(directory: Path, own: Path | None = None) -> Facts:
 
 def _refreshed(own: Path, sources: dict[str, Source]) -> tuple[Price, ...]:
     """The rows of a user's own file; its sources join the others."""
-    table = _table(own.parent, own.name)
-    sources |= parse_sources(table.pop("sources", {}), own.name)
-    return _prices(table, own.name, sources)
+    name = str(own)  # whole: the snapshot has a file of that name too
+    try:
+        table = _table(own.parent, name)
+        sources |= parse_sources(table.pop("sources", {}), name)
+        return _prices(table, name, sources)
+    except (AttributeError, OSError, TypeError, UnicodeDecodeError):  # anybody may have written it
+        raise InputError("facts.own-prices-unreadable", file=name) from None
 
 
 def _table(directory: Path, file: str) -> dict[str, Any]:
@@ -362,7 +368,7 @@ def _table(directory: Path, file: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise InputError("facts.no-file", file=file, directory=directory) from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError("facts.bad-toml", file=file, reason=error) from None
+        raise InputError("facts.bad-toml", file=file, **toml_fault(str(error))) from None
 
 
 def _entries(table: dict[str, Any], name: str, sources: Mapping[str, Source]) -> Catalogue[Section]:

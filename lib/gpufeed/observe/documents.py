@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,17 +14,10 @@ from typing import Any, TypeVar
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.known import entered
 from gpufeed.facts.messages import Sentence
+from gpufeed.facts.toml_fault import toml_fault
 
 T = TypeVar("T")
 
-#: What tomllib says of a line, and the message that says it: the first that is found in it.
-_TOML_REASONS = {
-    "twice|overwrite|immutable|redefine|Duplicate": "toml.twice",
-    "Invalid value|Invalid date": "toml.value",
-    "statement|after a key|key part": "toml.statement",
-    "string|character|hex|Expected [\"']{2}": "toml.text",
-    "Unclosed|declaration": "toml.list",
-}
 #: Errors of the file system that have a message ``os.<name>``; others are said as the system says them.
 _SAID = frozenset(
     {"ENOENT", "EISDIR", "ENOTDIR", "EACCES", "EPERM", "ENAMETOOLONG", "ENOSPC", "EROFS", "EEXIST", "ELOOP"}
@@ -39,9 +31,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         if text.lstrip().startswith("{"):
             raise InputError("document.json-for-toml", path=_shown(path)) from None
-        raise InputError("document.bad-toml", path=_shown(path), **_toml_fault(str(error))) from None
+        raise InputError("document.bad-toml", path=_shown(path), **toml_fault(str(error))) from None
     except (RecursionError, ValueError):  # too many brackets; a number of thousands of digits
-        raise InputError("document.bad-toml", path=_shown(path), **_toml_fault("")) from None
+        raise InputError("document.bad-toml", path=_shown(path), **toml_fault("")) from None
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -119,14 +111,6 @@ def why(error: OSError) -> Sentence | str:
     """What the file system refused, in the language in force."""
     name = errno.errorcode.get(error.errno or 0, "")
     return Sentence(f"os.{name}") if name in _SAID else error.strerror or type(error).__name__
-
-
-def _toml_fault(said: str) -> dict[str, Sentence]:
-    """Where and what, out of tomllib's English sentence.  Nothing of the file itself: it may be one with secrets."""
-    at = re.search(r"line (\d+), column (\d+)", said)
-    place = Sentence("toml.line", {"line": at[1], "column": at[2]}) if at else Sentence("toml.end")
-    reasons = (id_ for pattern, id_ in _TOML_REASONS.items() if re.search(pattern, said))
-    return {"place": place, "reason": Sentence(next(reasons, "toml.other"))}
 
 
 def _shown(path: str | Path) -> str:

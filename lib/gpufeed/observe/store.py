@@ -268,6 +268,8 @@ def problem(error: BaseException, place: Place | None = None, endpoint: str | No
     details = dict(_DETAILS, code=code if _SAFE_NAME.fullmatch(code) else "…")
     if place is not None:
         details.update(url=place.url, bucket=place.bucket)
+    # Where nothing was entered, the environment may name it.
+    endpoint = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     details["endpoint"] = _without_login(endpoint) if endpoint else "amazonaws.com"
     return (InputError if kind in INPUT_KINDS else GpufeedError)(f"store.{kind}", **details)
 
