@@ -279,7 +279,8 @@ def file_systems(sized: Sized) -> list[str]:
             )
             lines += [f"  {line}", *(f"    {words.reason(reason)}" for reason in (*one.lacks, *one.notes))]
     lines += [text("fsx.heading.ruled-out")] if found.ruled_out else []
-    lines += [f"  {out.name}: {' '.join(map(words.reason, out.reasons))}" for out in found.ruled_out]
+    for out in found.ruled_out:
+        lines.append("  " + text("panel.rule", id=out.name, sentence=words.sentences(*map(words.reason, out.reasons))))
     return lines + [f"! {sentence}" for sentence in tables.file_system_sentences(sized)]
 
 

@@ -24,7 +24,7 @@ def file_systems(sized: Sized) -> pd.DataFrame:
     groups = (("priced", found.priced), ("unpriced", found.unpriced), ("lacking", found.lacking))
     rows = [_file_system(one, group, currency) for group, ones in groups for one in ones]
     rows += [
-        (out.name, text("fsx.verdict.ruled-out"), *["–"] * 5, " ".join(map(words.reason, out.reasons)))
+        (out.name, text("fsx.verdict.ruled-out"), *["–"] * 5, words.sentences(*map(words.reason, out.reasons)))
         for out in found.ruled_out
     ]
     columns = ("configuration", "verdict", "read-rate", "write-rate", "opens", "size-set-by", "per-month", "reasons")
@@ -40,7 +40,7 @@ def _file_system(one: Configuration, group: str, currency: str) -> tuple[str, ..
         words.quantity(one.opens_per_s),
         size_set_by(one),
         per_month(one, currency),
-        " ".join(map(words.reason, (*one.lacks, *one.notes))) or "–",
+        words.sentences(*map(words.reason, (*one.lacks, *one.notes))) or "–",
     )
 
 

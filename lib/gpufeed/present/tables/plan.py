@@ -74,7 +74,7 @@ def options(recommendation: Recommendation) -> pd.DataFrame:
                 words.quantity(answer.supply.read_bytes_per_s),
                 words.quantity(answer.fed),
                 words.limit(answer.supply.limited_by),
-                " ".join(words.reason(reason) for reason in answer.reasons),
+                words.sentences(*map(words.reason, answer.reasons)),
             )
             for answer in recommendation.options
         ),

@@ -1,0 +1,47 @@
+"""What a command prints in Chinese: blanks beside Latin letters and numbers, and none within Chinese."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpufeed.cli import main
+
+HAN, STOP = "[一-鿿]", "[，。：；！？、（）]"
+WRONG = re.compile(rf"{HAN} +{HAN}|{HAN}[A-Za-z0-9]|[A-Za-z0-9]{HAN}|{STOP} +\S|\S +{STOP}|{HAN}[,;!?]")
+#: In `--explain` a mark of its kind stands between blanks before the source of a number.
+MARKS = re.compile(r"[●▲ƒ■◆]")
+JOBS = {
+    "images in China": 'preset = "image-classification"\nregion = "cn-north-1"\ninterface = "file-paths"\n',
+    "files that are renamed": 'interface = "posix"\nfile_operations = ["rename", "append"]\ncheckpoint_interval = 60\n',
+    "through a NAT gateway": 'network_path = "nat"\nencryption = "sse-kms"\njobs = 3\nevaluation_every = 3600\n',
+}
+
+
+@pytest.mark.parametrize("traits", JOBS)
+@pytest.mark.parametrize("command", [["recommend"], ["fsx"]])
+def test_blanks_in_chinese(
+    command: list[str],
+    traits: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = tmp_path / "job.toml"
+    least = 'task = "pretraining"\ninstances = 32\ninstance_type = "p5.48xlarge"\n'
+    job.write_text(least + JOBS[traits], encoding="utf-8")
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert main([*command, str(job)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if not MARKS.search(line)]
+    assert [line for line in lines if WRONG.search(line.strip())] == []
+
+
+@pytest.mark.parametrize("arguments", [["prices"], ["fields"]])
+def test_blanks_in_chinese_lists(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert main(arguments) == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if WRONG.search(line.strip())] == []
