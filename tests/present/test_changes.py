@@ -48,11 +48,11 @@ def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixt
     said = capsys.readouterr().out.splitlines()
     known = load().options["s3-standard"]["first_byte_latency"]
     bounds = words.quantity_range(known.quantity)
-    latency = f"50 ms ({bounds}) [published, 2025-01-01] → 30 ms ({bounds}) [published, {known.as_of}]"
+    latency = f"50 ms ({bounds}) [● published, 2025-01-01] → 30 ms ({bounds}) [● published, {known.as_of}]"
     assert said[1:] == [
         "The answer has changed.",
         "Answer (1):",
-        "  training_reads.option: s3-files → s3-standard",
+        "  Training reads, where it goes (training_reads.option): S3 Files → Amazon S3 Standard",
         "Facts (1):",
         f"  options.s3-standard.first_byte_latency: {latency}",
     ]
@@ -117,3 +117,42 @@ def test_changes_are_said_in_chinese() -> None:
         "价格（1）：",
         "  a.b：1 美元 → 无",
     ]
+
+
+@pytest.mark.parametrize(
+    ("section", "id_", "english", "chinese"),
+    [
+        ("answer", "checkpoints.decided_by", "Checkpoints, who decided (…)", "检查点，由谁决定（…）"),
+        ("answer", "training_reads.configuration.efa", "Training reads, configuration (…)", "训练读取，配置（…）"),
+        ("answer", "s3-files.verdict", "S3 Files, verdict (…)", "S3 Files，结论（…）"),
+        ("answer", "region", "Region (…)", "区域（…）"),
+        ("figures", "fed", "How fed the GPUs are (…)", "GPU 喂饱程度（…）"),
+        ("figures", "options.s3-files.cost.total", "S3 Files, Cost of the run (…)", "S3 Files，训练总费用（…）"),
+        ("figures", "options.s3-standard.cost.lines.gets.amount", "Amazon S3 Standard, Cost: GET requests (…)", None),
+        ("figures", "options.tape.cost.total", None, None),
+        ("figures", "options.s3-files.cost.lines.none.amount", None, None),
+        ("figures", "options", None, None),
+        ("figures", "nobody.knows", None, None),
+        ("facts", "options.s3-standard.first_byte_latency", None, None),
+    ],
+)
+def test_what_has_a_name_is_said_by_it_and_the_id_stays(
+    section: str, id_: str, english: str | None, chinese: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = Change(section, id_, 1, 2)
+    assert changes.name(change) == (english or id_).replace("…", id_)
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert english is None or chinese is None or changes.name(change) == chinese.replace("…", id_)
+
+
+def test_rules_that_changed_are_quoted() -> None:
+    then, now = ["durable-base", "small-cluster"], ["durable-base", "multi-node"]
+    found = Recheck("2026-11-30", "0.1.0", "0.1.0", (Change("answer", "rule.rules", then, now),))
+    assert changes.lines(found)[2:] == [
+        "Answer (1):",
+        "  Published rule, rules that apply (rule.rules): durable-base, small-cluster → durable-base, multi-node",
+        "    + multi-node: With about 16–500 instances, FSx for Lustre comes first.",
+        "    − small-cluster: With about 1–16 instances, start on Amazon S3; streaming reads make the case stronger.",
+    ]
+    nonsense = Recheck("x", "y", "z", (Change("answer", "rule.rules", 5, [{"a": 1}]),))
+    assert changes.lines(nonsense)[3].endswith("5 → a=1")

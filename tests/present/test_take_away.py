@@ -94,7 +94,8 @@ def test_a_record_is_asked_again_with_a_button_and_with_a_call(here: Path) -> No
     kept = json.loads(file.read_text(encoding="utf-8"))
     kept["answer"]["training_reads.option"] = "s3-files"
     file.write_text(json.dumps(kept), encoding="utf-8")
-    assert "  training_reads.option: s3-files → fsx-for-lustre" in str(gpufeed.changed_since("take-away")).splitlines()
+    moved = "  Training reads, where it goes (training_reads.option): S3 Files → FSx for Lustre"
+    assert moved in str(gpufeed.changed_since("take-away")).splitlines()
 
 
 def test_what_the_form_refuses_is_not_taken_away(here: Path) -> None:

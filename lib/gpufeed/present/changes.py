@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpufeed.facts.messages import text
-from gpufeed.model.record import SECTIONS, Recheck
+from gpufeed.facts.messages import catalogue, language, text
+from gpufeed.model.record import SECTIONS, Change, Recheck
 from gpufeed.present import words
 
 
@@ -23,11 +23,61 @@ def _lines(found: Recheck) -> Iterator[str]:
         if changes:
             yield text(f"record.section.{section}", count=words.count(len(changes)))
         for change in changes:
-            yield "  " + text("record.change", name=change.name, then=value(change.then), now=value(change.now))
+            then, now = (_answer(it) if section == "answer" else value(it) for it in (change.then, change.now))
+            yield "  " + text("record.change", name=name(change), then=then, now=now)
+            if (section, change.name) == ("answer", "rule.rules"):
+                yield from _rules(change)
     if not found.changes:
         yield text("record.nothing")
     if found.not_kept:
         yield text("record.not-kept", sections=_listed(found.not_kept))
+
+
+def name(change: Change) -> str:
+    """The name of a value in words where it has one, and always as the record has it."""
+    said = _answer_name(change.name) if change.section == "answer" else None
+    if change.section == "figures":
+        said = _figure_name(change.name)
+    return change.name if said is None else text("record.named", said=said, id=change.name)
+
+
+def _answer_name(id_: str) -> str | None:
+    """A value of the answer by the data role or the option it is of, and what it says of it."""
+    known = catalogue(language())
+    owner, _, rest = id_.partition(".")
+    whose = known.get(f"role.{owner}") or known.get(f"option.{owner}") or known.get(f"answer-of.{owner}")
+    what = known.get(f"answer.{rest.partition('.')[0]}")
+    return whose if what is None or whose is None else text("record.of", whose=whose, what=what)
+
+
+def _figure_name(id_: str) -> str | None:
+    """A figure of the plan, or of an option of it."""
+    *before, figure = id_.removeprefix("options.").split(".", 1) if id_.startswith("options.") else (id_,)
+    try:
+        what, whose = words.figure(figure), [words.option(option) for option in before]
+    except KeyError:  # of another version, or of nobody's
+        return None
+    if what == figure:
+        return None
+    return text("record.of", whose=whose[0], what=what) if whose else what
+
+
+def _answer(it: Any) -> str:
+    """An option, a verdict or who decided, in words; anything else as it is."""
+    if not isinstance(it, str):
+        return value(it)
+    known = catalogue(language())
+    return known.get(f"option.{it}") or known.get(f"verdict.{it}") or known.get(f"decided-by.{it}") or it
+
+
+def _rules(change: Change) -> Iterator[str]:
+    """Each published rule that did not hold then, and each that no longer does."""
+    known = catalogue(language())
+    then, now = (it if isinstance(it, list) else [] for it in (change.then, change.now))
+    for mark, ids in (("+", [it for it in now if it not in then]), ("−", [it for it in then if it not in now])):
+        for id_ in ids:
+            if sentence := known.get(f"rule.{id_}"):
+                yield f"    {mark} {text('panel.rule', id=id_, sentence=sentence)}"
 
 
 def document(found: Recheck) -> dict[str, Any]:
@@ -70,8 +120,10 @@ def _number(row: Mapping[str, Any]) -> str:
     shown, low, high = bounds
     if "low" in row and low != high:
         shown = text("present.value-and-range", value=shown, range=words.between(low, high))
-    about = [str(part) for part in (row.get("basis"), row.get("as_of")) if part is not None]
-    return f"{shown} [{_listed(about)}]" if about else shown
+    basis = row.get("basis")
+    said = catalogue(language()).get(f"basis.{basis}", basis)
+    about = [str(part) for part in (said, row.get("as_of")) if part is not None]
+    return text("record.about", shown=shown, about=_listed(about)) if about else shown
 
 
 def _in_unit(number: Any, unit: str) -> str:
