@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from gpufeed.cli import main
 from gpufeed.facts import load
+from gpufeed.model.workload import Workload
 
 JOB = 'task = "lora"\ninstances = 1\ninstance_type = "p5.48xlarge"\n'
 
+FIELDS = len(fields(Workload))
 WORKLOADS = {
     "dataset_bytes = -1": "dataset_bytes = -1 is out of range: it must be more than 0 and at most 1e+18.",
     f"dataset_bytes = {'9' * 400}": "is out of range: it must be more than 0 and at most 1e+18.",
@@ -24,7 +27,7 @@ WORKLOADS = {
     'region = ""': "region = “” is not known. None of the 40 known is like it: gpufeed fields lists them.",
     'region = "eu-centra-1"': "region = eu-centra-1 is not known. Nearest: eu-central-1.",
     'preset = "nope"': "preset = nope is not known. Known: mlperf-unet3d,",
-    '"" = 1': "“” is not a field of a workload. None of the 49 known is like it: gpufeed fields lists them.",
+    '"" = 1': f"“” is not a field of a workload. None of the {FIELDS} known is like it: gpufeed fields lists them.",
     'interface = "smb"': "interface = smb is not known. Known: posix, file-paths, s3-api, any.",
     'file_operations = "rename"': "file_operations must be a list of words, not rename.",
     'data_in_s3 = "yes"': "data_in_s3 must be true or false, not yes.",
