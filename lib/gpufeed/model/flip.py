@@ -24,6 +24,8 @@ SPAN = 100.0
 STEPS_PER_DECADE = 8
 #: A cluster of any size is followed at least this far: beyond the last threshold of the published rule.
 MOST_INSTANCES = 1024
+#: Whole numbers up to this one are followed one by one, and a step of no more than so many, where it holds a flip.
+FEW, FEW_IN_A_STEP = 8, 50
 #: How close the bisection of a real number comes to the flip.
 CLOSE = 1.01
 #: A restore target that was not stated is looked for from this long down to a second.
@@ -89,10 +91,11 @@ def sensitivities(
     """For each trait in turn, the nearest flip on either side of each role.
 
     A search over whole evaluations, one trait at a time, everything else as it is: outwards from its value now in
-    ``STEPS_PER_DECADE`` equal ratios per factor of ten (whole numbers: every one while they are closer than that), as
-    far as ``SPAN`` times more and less or the bounds of the field; then bisection, to the whole number or to one
-    percent, with ``at`` on the far side.  Traits need not be monotone; only an answer that changes and changes back
-    between two neighbours of that grid (a factor of 1.33) is not seen.
+    ``STEPS_PER_DECADE`` equal ratios per factor of ten (whole numbers up to ``FEW``: every one), as far as ``SPAN``
+    times more and less or the bounds of the field; then bisection, to one percent or to the whole number, with ``at``
+    on the far side; of a step of up to ``FEW_IN_A_STEP`` whole numbers every one is tried.  Traits need not be
+    monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
+    not seen.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
@@ -181,8 +184,12 @@ class _Search:
         """Narrow (near, far] down to the value nearest to ``near`` where the role's option is another one."""
         option, whole = self._now.options[role], self._trait.whole
         (inside, before), (outside, after) = near, far
+        side = 1.0 if outside > inside else -1.0
+        # A file system grows in steps, so that an answer may change and change back within a few instances.
+        each = whole and abs(outside - inside) <= FEW_IN_A_STEP
         while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
             middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
+            middle = inside + side if each else middle
             here = self._at(middle)
             if here.options[role] == option:
                 inside, before = middle, here
@@ -231,7 +238,9 @@ def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
     while value != bound:
         following = value * factor
         if whole:
-            following = float(math.ceil(following) if up else math.floor(following))
+            next_one = value + 1.0 if up else value - 1.0
+            few = max(value, next_one) <= FEW
+            following = next_one if few else float(math.ceil(following) if up else math.floor(following))
         value = min(following, bound) if up else max(following, bound)
         yield value
 
