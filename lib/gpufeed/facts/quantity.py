@@ -41,8 +41,7 @@ class Quantity(NamedTuple):
 
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
-        low, value, high, _, _, _ = self
-        return self if low is value is high else self.at(value)
+        return self.at(self.value)
 
     def at(self, bound: float) -> Quantity:
         """One number that rests on the same."""

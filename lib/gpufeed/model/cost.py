@@ -78,52 +78,39 @@ class Bill:
         used: Quantity | None,
         *,
         kind: str | None = None,
+        at: float | None = None,
     ) -> CostLine:
         """``used`` in base units (bytes, requests; byte-months for storage) at the price of one item.
 
-        ``kind``: of file system, where each has its price.
+        ``kind``: of file system, where each has its price; ``at``: in the graduated band from there [billing units].
         """
-        asked = (option, item, self.run.region, kind)
-        price = self.facts.price(*asked)
-        elsewhere = self.facts.price_elsewhere(*asked) if price is None else None
-        return self._priced(line_id, part, item, used, price=price, elsewhere=elsewhere)
-
-    def _priced(
-        self,
-        line_id: str,
-        part: str,
-        item: str,
-        used: Quantity | None,
-        *,
-        price: Quantity | None,
-        elsewhere: Quantity | None,
-    ) -> CostLine:
         unit, size = BILLED[item]
         if used is not None and self.run.jobs > 1 and line_id in _SHARED:
             used = used / self.run.jobs
         quantity = None if used is None else (used / size).named(unit)
-        price, elsewhere = self._discounted(price), self._discounted(elsewhere)
-        amount, likely = (
-            None if quantity is None or each is None else (quantity * each).named(self.run.currency)
-            for each in (price, elsewhere)
-        )
-        return CostLine(line_id, part, unit, quantity, price, amount, likely)
+        asked = (option, item, self.run.region, kind, at)
+        here = self.facts.price(*asked)
+        price = self.facts.price_elsewhere(*asked) if here is None else here
+        if price is not None and self.run.discount:
+            price = (price * (1.0 - self.run.discount)).named(price.unit)
+        amount = None
+        if quantity is not None and price is not None:
+            amount = (quantity * price).named(self.run.currency)
+        if here is None:
+            return CostLine(line_id, part, unit, quantity, None, None, elsewhere=amount)
+        return CostLine(line_id, part, unit, quantity, price, amount)
 
-    def _discounted(self, price: Quantity | None) -> Quantity | None:
-        if price is None or not self.run.discount:
-            return price
-        return (price * (1.0 - self.run.discount)).named(price.unit)
 
-    def stored(self, line_id: str, part: str, held: Quantity) -> Iterator[CostLine]:
-        """``held`` bytes in S3 Standard for the run, one line for each graduated band that they reach.
+@lru_cache(maxsize=16)  # the bill of every option has the data set in it
+def stored(bill: Bill, line_id: str, part: str, held: Quantity) -> tuple[CostLine, ...]:
+    """``held`` bytes in S3 Standard for the run, one line for each graduated band that they reach.
 
-        A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
-        """
-        for from_gib, in_band, price in _in_bands(held, self.run.region, self.facts):
-            elsewhere = None
-            if price is None:
-                elsewhere = self.facts.price_elsewhere(S3, "storage", self.run.region, at=from_gib)
-            yield self._priced(line_id, part, "storage", in_band * self.months, price=price, elsewhere=elsewhere)
+    A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
+    """
+    return tuple(
+        bill.line(line_id, part, S3, "storage", in_band * bill.months, at=from_gib)
+        for from_gib, in_band in _in_bands(held, bill.run.region, bill.facts)
+    )
 
 
 def bill_of(run: Run, facts: Facts) -> Bill:
@@ -179,7 +166,7 @@ def _cost(
     bill = bill_of(run, facts)
     backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
     lines = (
-        *bill.stored("base-storage", "base", run.dataset_bytes),
+        *stored(bill, "base-storage", "base", run.dataset_bytes),
         *((bill.line("upload-puts", "requests", S3, "put", _transfers(bill)),) if run.uploads else ()),
         *_OPTIONS[backing](bill, configuration),
         *(_lookups(bill, backing) if option == MOUNTPOINT else ()),
@@ -277,17 +264,15 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
     return None if price is None else (requests * price / 1000.0).named("")
 
 
-def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[float, Quantity, Quantity | None]]:
-    """(where it begins [GiB], what of ``held`` lies in it, its price) of each graduated band that is reached; of the
-    first in any case.
-    """
+def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[float, Quantity]]:
+    """(where it begins [GiB], what of ``held`` lies in it) of each graduated band reached; of the first in any case."""
     rows = facts.price_bands(S3, "storage", region)
     if not rows:
-        yield 0.0, held, None
+        yield 0.0, held
     for row in rows:
         low, high = row.band_from * GIB, None if row.band_to is None else row.band_to * GIB
         if low < held.high or not low:
-            yield row.band_from, _between(held, low, high), row.quantity
+            yield row.band_from, _between(held, low, high)
 
 
 def _between(held: Quantity, low: float, high: float | None) -> Quantity:

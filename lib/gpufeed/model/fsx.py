@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -291,9 +291,8 @@ _Ranked = list[tuple[tuple[float, ...], Order]]
 
 
 def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> _Ranked:
-    granted, advised = _granted_iops(facts), efa_advised(need, facts)
+    granted, lacks = _granted_iops(facts), _lacks(need, region, facts)
     wanted_by = tuple(_iops_for(need.carried(efa=efa).opens, facts) for efa in (False, True))
-    at_best = wanted_by[_may_have_efa(need, region, facts)]
     found: _Ranked = []
     for offer in offers:
         a_gib, an_iops = offer.a_gib, offer.an_iops
@@ -305,10 +304,9 @@ def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> 
                 iops, ordered = _metadata_iops(capacity, wanted, granted, facts, settable=offer.settable_iops)
                 price = _monthly(a_gib, an_iops, capacity, ordered)
                 here = offer.a_gib_here and (offer.an_iops_here or not ordered)
-                # A way that carries less opens fewer files, and is no better for it.
-                lacks = (advised and not efa) + (iops < at_best)
                 amount = capacity if price is None else price
-                rank = (lacks, not here, price is None, amount, offer.disks, offer.mb_per_s_per_tib, capacity, efa)
+                beside = (offer.disks, offer.mb_per_s_per_tib, capacity, efa)
+                rank = (lacks(efa, iops), not here, price is None, amount, *beside)
                 found.append((rank, Order(offer.name, capacity, iops, ordered, efa)))
     return sorted(found)
 
@@ -321,8 +319,14 @@ def _one_each(ranked: _Ranked) -> list[Order]:
     return list(chosen.values())
 
 
-def _may_have_efa(need: Need, region: str, facts: Facts) -> bool:
-    return need.efa and efa_offered(region, facts) is not False
+def _lacks(need: Need, region: str, facts: Facts) -> Callable[[bool, float], int]:
+    """How many things an order lacks, by whether it has EFA and by its metadata IOPS.
+
+    A way that carries less opens fewer files, and is no better for it.
+    """
+    may_have_efa, advised = need.efa and efa_offered(region, facts) is not False, efa_advised(need, facts)
+    at_best = _iops_for(need.carried(efa=may_have_efa).opens, facts)
+    return lambda efa, iops: (advised and not efa) + (iops < at_best)
 
 
 def efa_advised(need: Need, facts: Facts) -> bool:
@@ -634,6 +638,7 @@ def unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, 
     return facts.price(FSX, "storage", region, name), facts.price(FSX, "metadata-iops", region, name)
 
 
+@lru_cache(maxsize=64)  # likewise
 def weighed_unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
     """The same two, by the prices of other Regions where this one has none: what types are compared by."""
     a_gib, an_iops = unit_prices(name, region, facts)
@@ -704,10 +709,11 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
     first, *others = orders
     if _price_of(first, region, facts) is None:
         return _not_priced(first, region, facts)
-    lacks = _lacks(first, region, need, facts)
+    lacks = _lacks(need, region, facts)
+    no_more = lacks(first.efa, first.metadata_iops)
     found: list[tuple[float, Reason]] = []
     for other in others:
-        if _price_of(other, region, facts) is not None or _lacks(other, region, need, facts) > lacks:
+        if _price_of(other, region, facts) is not None or lacks(other.efa, other.metadata_iops) > no_more:
             continue
         said = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
         elsewhere = _compared_elsewhere(first, other, region, facts)
@@ -740,12 +746,6 @@ def _compared_elsewhere(first: Order, other: Order, region: str, facts: Facts) -
             if mine and others is not None:
                 return there, others / mine
     return None
-
-
-def _lacks(order: Order, region: str, need: Need, facts: Facts) -> int:
-    at_best = need.carried(efa=_may_have_efa(need, region, facts)).opens
-    short_of_opens = order.metadata_iops < _iops_for(at_best, facts)
-    return (efa_advised(need, facts) and not order.efa) + short_of_opens
 
 
 def _price_of(order: Order, region: str, facts: Facts) -> float | None:

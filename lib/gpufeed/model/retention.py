@@ -9,7 +9,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import Bill, Run, bill_of, sum_of, summed
+from gpufeed.model.cost import Bill, Run, bill_of, stored, sum_of, summed
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
@@ -128,7 +128,7 @@ def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
 
 def _in_s3(saves: Saves, bill: Bill) -> Iterator[CostLine]:
     """What is kept in S3 Standard, each part that brings it there, and the keys it is encrypted with."""
-    yield from bill.stored("checkpoint-storage", "storage", saves.kept_bytes)
+    yield from stored(bill, "checkpoint-storage", "storage", saves.kept_bytes)
     yield bill.line("checkpoint-puts", "requests", S3, "put", saves.requests)
     if bill.run.kms_calls is not None:
         yield bill.line("checkpoint-kms", "kms", "encryption", "kms", saves.requests * bill.run.kms_calls)
