@@ -290,7 +290,11 @@ def test_checkpoints_follow_the_reads_onto_a_file_system_that_the_model_chose() 
 
 def test_mountpoint_that_must_rename_does_not_exist_where_express_does_not() -> None:
     found = plan(
-        region="cn-north-1", interface="file-paths", file_operations=["rename"], avoid_parallel_file_system=True
+        region="cn-north-1",
+        interface="file-paths",
+        file_operations=["rename"],
+        avoid_parallel_file_system=True,
+        data_in_s3=False,
     )
     assert found.option("mountpoint-s3").verdict == "ruled-out"
     assert "backing-not-in-region" in reasons(found, "mountpoint-s3")

@@ -118,7 +118,7 @@ def test_a_choice_by_prices_of_others_says_so() -> None:
             "instance_type": st.sampled_from(["p5.48xlarge", "g6e.12xlarge", "p4d.24xlarge"]),
             "model_parameters": st.sampled_from([1e9, 8e9, 70e9, 405e9]),
             "region": st.sampled_from(["us-east-1", "eu-central-1", "ap-northeast-1", "cn-north-1"]),
-            "interface": st.sampled_from(["any", "posix", "s3-api"]),
+            "interface": st.sampled_from(["any", "posix", "s3-api", "file-paths"]),
         }
     )
 )
@@ -129,6 +129,7 @@ def test_a_default_that_is_stated_changes_no_placement(traits: dict[str, Any]) -
         "checkpoint_interval": by_default.demand.checkpoint_interval,
         "checkpoint_mode": by_default.demand.checkpoint_mode,
         "run_hours": said["default-run-hours"]["hours"],
+        "data_in_s3": True,
     }
     found = plan(traits | stated)
     assert {name: one.option for name, one in found.placements.items()} == {

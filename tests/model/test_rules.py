@@ -30,11 +30,11 @@ S3, FSX, EXPRESS = "s3-standard", "fsx-for-lustre", "s3-express-one-zone"
         ({"instances": 124, "interface": "s3-api"}, FSX, (), "choose"),
         ({"instances": 125, "interface": "s3-api"}, EXPRESS, (FSX,), "evaluate"),
         ({"instances": 125, "interface": "any"}, FSX, (EXPRESS,), "choose"),
-        ({"instances": 125, "interface": "file-paths"}, FSX, (), "choose"),
+        ({"instances": 125, "interface": "file-paths", "data_in_s3": False}, FSX, (), "choose"),
         ({"instances": 500, "interface": "s3-api"}, EXPRESS, (FSX,), "evaluate"),
         ({"instances": 501, "interface": "s3-api"}, EXPRESS, (), "evaluate"),
         ({"instances": 501, "interface": "any"}, FSX, (EXPRESS,), "evaluate"),
-        ({"instances": 501, "interface": "file-paths"}, FSX, (), "choose"),
+        ({"instances": 501, "interface": "file-paths", "data_in_s3": False}, FSX, (), "choose"),
         # Frequent checkpoints decide for FSx for Lustre, also on a small cluster and at a thousand GPUs.
         ({"instances": 1, "interface": "s3-api", "checkpoints": "frequent"}, FSX, (), "choose"),
         ({"instances": 125, "interface": "s3-api", "checkpoints": "frequent"}, FSX, (EXPRESS,), "choose"),
@@ -42,6 +42,8 @@ S3, FSX, EXPRESS = "s3-standard", "fsx-for-lustre", "s3-express-one-zone"
         ({"instances": 501, "interface": "s3-api", "checkpoints": "frequent"}, EXPRESS, (FSX,), "evaluate"),
         # files-on-s3 beats the size rules, and yields to complex POSIX.
         ({"instances": 64, "interface": "file-paths", "data_in_s3": True}, "mountpoint-s3", ("s3-files",), "evaluate"),
+        # A data set is taken to be in S3 unless it is said not to be.
+        ({"instances": 64, "interface": "file-paths"}, "mountpoint-s3", ("s3-files",), "evaluate"),
         (
             {"instances": 64, "interface": "file-paths", "data_in_s3": True, "reads": "random"},
             "s3-files",

@@ -69,6 +69,47 @@ def test_why_what_is_cheaper_was_not_taken_is_said_with_the_amount() -> None:
     assert kept(Quantity(10, 20, 201, "USD"), chosen, 20.0, job) == Reason("kept-in-doubt")
 
 
+def test_a_choice_is_the_cheapest_of_those_that_beat_the_rule_in_whatever_order() -> None:
+    """100 M photos of 110 kB in 10 epochs: FSx for Lustre beats S3 as well, and a directory bucket costs half of it."""
+    found = plan(
+        {
+            "task": "pretraining",
+            "preset": "image-classification",
+            "instances": 8,
+            "instance_type": "p5.48xlarge",
+            "dataset_bytes": 11e12,
+            "objects": 100_000_000,
+            "epochs": 10,
+            "checkpoint_bytes": 1.5e9,
+        }
+    )
+    costs = {one.option: one.weighed.value for one in found.options if one.weighed is not None}
+    assert found.recommended == EXPRESS == min(costs, key=costs.__getitem__)
+    said = {reason.id: reason.parameters for reason in found.placements["training_reads"].reasons}
+    assert said["model-cheaper"]["cost"].value == costs[EXPRESS]
+    assert said["model-cheaper"]["other_cost"].value == costs[S3]
+    # FSx for Lustre would be taken if it were known to load in less than the middle, at which it costs more.
+    decides = next(warning.parameters for warning in found.warnings if warning.id == "loading-rate-decides")
+    load = found.option(FSX).first_epoch.load_seconds
+    assert load is not None and (decides["option"], decides["other"]) == (FSX, EXPRESS)
+    assert decides["flips_at"].value < load.value
+
+
+def test_what_rules_the_rules_option_out_is_said() -> None:
+    found = plan(LLM, instances=1, interface="file-paths", data_in_s3=False, checkpoints="rare")
+    said = {reason.id: reason.parameters for reason in found.placements["training_reads"].reasons}
+    assert (found.rule.option, said["model-rule-cannot"]["because"].id) == (S3, "serves-no-files")
+
+
+def test_a_system_that_saves_less_than_setting_it_up_is_worth_is_not_one() -> None:
+    # One hour of two p4d.24xlarge, 43.9: a directory bucket would save 0.47, and setting it up takes an hour of one.
+    lora = {"task": "lora", "instances": 2, "instance_type": "p4d.24xlarge", "model_parameters": 70e9}
+    found = plan(lora, dataset_bytes=20e9, run_hours=1)
+    assert {one.option for one in found.placements.values() if one.role != "scratch"} == {S3}
+    said = next(r for r in found.placements["checkpoints"].reasons if r.id == "saving-too-little")
+    assert said.parameters["amount"] == pytest.approx(21.95, abs=0.05)
+
+
 def test_without_the_checkpoints_the_reads_go_where_they_cost_less() -> None:
     rarely = plan(BOTH, checkpoint_interval=100_000.0)
     assert rarely.recommended == EXPRESS

@@ -118,7 +118,9 @@ def plan_of(decision: Decision) -> Recommendation:
     evidence = used_as(measurement, reads, job)
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),
-        "training_reads": training_reads(reads, rule, fit, used_as=evidence, measurement=measurement, job=job),
+        "training_reads": training_reads(
+            reads, rule, fit, used_as=evidence, measurement=measurement, together=whole.instead_of is not None, job=job
+        ),
         "checkpoints": placed,
         "key_checkpoints": simple("key_checkpoints", S3, "durable-base", "sync-key-checkpoints"),
         "scratch": decision.scratch,

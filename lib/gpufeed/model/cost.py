@@ -121,6 +121,7 @@ def bill_of(run: Run, facts: Facts) -> Bill:
 #: Lines that equal jobs on one storage share: of each, one job bears its part.
 _SHARED = frozenset(
     {"base-storage", "own-storage", "checkpoint-own-storage", "metadata-iops"}
+    | {"loading-storage", "loading-metadata-iops"}
     | {"copy-gets", "copy-puts", "copy-upload", "file-imports"}
 )
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.

@@ -180,26 +180,43 @@ def _source(section: Section, name: str) -> str | None:
 
 
 def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str:
-    """The model's own choice for training reads; the rule's option unless another is better beyond doubt."""
+    """The model's own choice for training reads: the rule's option, unless others are better beyond doubt.
+
+    Of those the cheapest, or where not all have a price in any Region the one that feeds best.
+    """
     best = best_of_rule(fit, rule)
-    for option in SYSTEMS:
-        other = fit[option]
-        if other.verdict == "ruled-out" or against(other) or loading.ends_later(other, best, job):
-            continue
-        if beats(other, best, least_saving(job)):
-            best = other
-    return best.option
+    better = [
+        other
+        for option in SYSTEMS
+        if (other := fit[option]).verdict != "ruled-out"
+        and not against(other)
+        and not loading.ends_later(other, best, job)
+        and beats(other, best, to_replace(option, best, job))
+    ]
+    costs = {other.option: other.weighed.value for other in better if other.weighed is not None}
+    if len(costs) == len(better):
+        return min(costs, key=costs.__getitem__, default=best.option)
+    return max(better, key=lambda other: 0.0 if other.fed is None else other.fed.value).option
 
 
 def best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAnswer:
     """The rule's option, or where that is ruled out the first that it also allows.
 
-    Where all of those are ruled out, the option with the least said against it; the rule's own only where no option is
-    left at all.
+    Where all of those are ruled out, the option with the least said against it: one that is known to be in the Region
+    before one that may be, and a way onto S3 before others where the rule is for S3.  The rule's own only where no
+    option is left at all.
     """
     able = [option for option in SYSTEMS if fit[option].verdict != "ruled-out"]
     allowed = [option for option in (rule.option, *rule.also_allowed) if option in able]
-    least_against = sorted(able, key=lambda option: against(fit[option]))
+    elsewhere = (FSX, EXPRESS) if rule.option == S3 else ()
+    least_against = sorted(
+        able,
+        key=lambda option: (
+            against(fit[option]),
+            any(reason.id == "region-unknown" for reason in fit[option].reasons),
+            option in elsewhere,
+        ),
+    )
     return fit[[*allowed, *least_against, rule.option][0]]
 
 
@@ -249,6 +266,27 @@ def least_saving(job: Job) -> float:
     return 0.0 if each_hour is None else share * each_hour.value * job.run.hours
 
 
+def setting_up(option: str, reads: str, job: Job) -> float:
+    """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has.
+
+    A share of what the GPUs of the run cost, no less and no more than some hours of one instance: setting it up is some
+    work however short the run, and no more for a larger cluster or a longer run.
+    """
+    each_hour = job.run.weighed_gpu_price
+    if each_hour is None or option in (S3, reads):
+        return 0.0
+    model, one = job.facts.model, each_hour.value / job.load.nodes
+    least, most = (model.known(f"another_system_{end}").value / 3600.0 for end in ("least", "most"))
+    return one * max(least, min(most, model.known("another_system").value * job.load.nodes * job.run.hours))
+
+
+def to_replace(other: str, best: OptionAnswer, job: Job) -> float:
+    """What another option has to save to take the training reads from the rule's: being another system counts too."""
+    if any(reason.id == "parallel-file-system-not-wanted" for reason in best.reasons):
+        return 0.0
+    return least_saving(job) + max(0.0, setting_up(other, "", job) - setting_up(best.option, "", job))
+
+
 def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
     """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
     mine, theirs = other.weighed, best.weighed
@@ -273,8 +311,11 @@ def kept(cost: Quantity, chosen: Quantity, least: float, job: Job) -> Reason:
     return Reason("kept-in-doubt")
 
 
-def compared(answer: OptionAnswer, best: OptionAnswer, job: Job) -> OptionAnswer:
-    """Why this one is the answer, or by how much it is slower or dearer than the answer as the place of the reads."""
+def compared(answer: OptionAnswer, best: OptionAnswer, job: Job, *, together: bool = False) -> OptionAnswer:
+    """Why this one is the answer, or by how much it is slower or dearer than the answer as the place of the reads.
+
+    ``together``: the best was chosen for the checkpoints' sake.
+    """
     if answer.option == best.option:
         return replace(answer, verdict="recommended", reasons=(*_praise(answer), *answer.reasons, *_unpriced(answer)))
     if answer.verdict == "ruled-out":
@@ -288,8 +329,13 @@ def compared(answer: OptionAnswer, best: OptionAnswer, job: Job) -> OptionAnswer
         difference = mine.value - theirs.value
         more.append(Reason("dearer", {"amount": difference, "currency": answer.cost.currency, "option": best.option}))
     elif mine is not None and theirs is not None and mine.value < theirs.value and not against(answer):
-        later = loading.ends_later(answer, best, job)
-        because = Reason("kept-ends-later") if later else kept(mine, theirs, least_saving(job), job)
+        least = to_replace(answer.option, best, job)
+        if loading.ends_later(answer, best, job):
+            because = Reason("kept-ends-later")
+        elif together and cheaper_beyond_doubt(mine, theirs, least):
+            because = Reason("kept-together")
+        else:
+            because = kept(mine, theirs, least, job)
         found = {"cost": mine, "best": theirs, "option": best.option, "because": because}
         more.append(Reason("cheaper-not-taken", found))
     remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken"}

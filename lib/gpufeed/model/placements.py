@@ -13,7 +13,16 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.job import Job
-from gpufeed.model.judge import NOT_AGAINST, OF_CHECKPOINTS, against, can_save, cheaper_beyond_doubt, least_saving
+from gpufeed.model.judge import (
+    NOT_AGAINST,
+    OF_CHECKPOINTS,
+    against,
+    best_of_rule,
+    can_save,
+    cheaper_beyond_doubt,
+    least_saving,
+    setting_up,
+)
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import Backlog, backlog, export_seconds, exported_every, falling_behind
@@ -50,8 +59,10 @@ def training_reads(
     *,
     used_as: str | None,
     measurement: Measurement | None,
+    together: bool,
     job: Job,
 ) -> Placement:
+    """Where the reads go; ``together``: for the checkpoints' sake, which is explained elsewhere."""
     decided_by = "rule" if option == rule.option else "model"
     if used_as == "decision":
         decided_by = "measured"
@@ -59,7 +70,7 @@ def training_reads(
     if used_as == "decision" and measurement is not None:
         reasons.append(Reason("measured-decides", {"option": measurement.option}))
     elif option != rule.option:
-        reasons.append(Reason("model-beats-rule", {"option": option, "rule": rule.option}))
+        reasons += _instead_of_the_rule(option, rule, fit, together=together)
     return Placement(
         role="training_reads",
         option=option,
@@ -72,6 +83,24 @@ def training_reads(
         measured_used_as=used_as,
         reasons=tuple(reasons),
     )
+
+
+def _instead_of_the_rule(
+    option: str, rule: RuleAnswer, fit: Mapping[str, OptionAnswer], *, together: bool
+) -> Iterator[Reason]:
+    """Why the reads are not on the rule's option: what rules it out, and what is better than what the rule leaves."""
+    base = best_of_rule(fit, rule)
+    mine, theirs = fit[option], base
+    if base.option != rule.option and fit[rule.option].reasons:
+        because = fit[rule.option].reasons[0]
+        yield Reason("model-rule-cannot", {"rule": rule.option, "because": because})
+    if option == base.option or together:
+        return
+    found: dict[str, Any] = {"option": option, "other": base.option}
+    if mine.weighed is not None and theirs.weighed is not None:
+        yield Reason("model-cheaper", found | {"cost": mine.weighed, "other_cost": theirs.weighed})
+    else:
+        yield Reason("model-feeds-better", found | {"fed": mine.fed, "other_fed": theirs.fed})
 
 
 def checkpoints(
@@ -162,19 +191,6 @@ def _by_model(
     copied = [name for name in totals if exported_every(name, job.demand, job.facts) == 1] or list(totals)
     chosen = best_of(copied, preferred if preferred in copied else min(copied, key=in_all))
     return best_of(totals, chosen)
-
-
-def setting_up(option: str, reads: str, job: Job) -> float:
-    """What it has to save for being a system or a mount that the plan does not have otherwise: S3 every plan has.
-
-    A share of what the GPUs of the run cost, and no more than some hours of one instance.
-    """
-    each_hour = job.run.weighed_gpu_price
-    if each_hour is None or option in (S3, reads):
-        return 0.0
-    of_the_run = job.facts.model.known("another_system").value * job.load.nodes * job.run.hours
-    most = job.facts.model.known("another_system_most").value / 3600.0
-    return min(of_the_run, most) * each_hour.value / job.load.nodes
 
 
 def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str]:

@@ -100,7 +100,7 @@ def traits_of(
         object_interface=interface == "s3-api",
         complex_posix=interface == "posix" or bool(operations & COMPLEX_OPERATIONS),
         operations=operations,
-        data_in_s3=bool(workload.data_in_s3),
+        data_in_s3=workload.data_in_s3 is not False,  # a data set is in S3 unless it was said not to be
         avoid_parallel=bool(workload.avoid_parallel_file_system),
         many_small_files=many_small_files,
         small_cluster_most=facts.rules["small-cluster"].known("instances_to").value,

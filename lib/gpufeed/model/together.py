@@ -10,8 +10,17 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
 from gpufeed.model.fsx import said_with_the_plan
 from gpufeed.model.job import Job
-from gpufeed.model.judge import against, best_of_rule, cheaper_beyond_doubt, cheapest, compared, kept, least_saving
-from gpufeed.model.placements import checkpoints, setting_up
+from gpufeed.model.judge import (
+    against,
+    best_of_rule,
+    cheaper_beyond_doubt,
+    cheapest,
+    compared,
+    kept,
+    least_saving,
+    setting_up,
+)
+from gpufeed.model.placements import checkpoints
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import FSX, RuleAnswer
@@ -103,7 +112,7 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer,
     """One option beside the answer, by what each costs as the place of the reads alone, and beside the whole plan."""
     other = chosen.instead_of
     if other is None or other.reads != answer.option or other.weighed is None or chosen.weighed is None:
-        return compared(answer, best, job)
+        return compared(answer, best, job, together=other is not None)
     found = {"option": chosen.reads} | _beside(other, chosen, job)
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
