@@ -70,7 +70,12 @@ def test_a_part_of_one_is_never_0_beside_its_money(monkeypatch: pytest.MonkeyPat
     assert words.quantity(listing) == "<1 requests"
     assert words.money(0.0000564 * 0.005, "USD") == "USD <0.001"
     assert words.quantity(Quantity(0.0, 0.0000564, 0.002, "1000 requests")) == "<1 requests (0–2 requests)"
-    assert words.quantity(Quantity(0.0000003, 0.01, 5.0, "USD")) == "USD 0.01 (USD <0.001–USD 5)"
+    assert words.quantity(Quantity(0.0000003, 0.01, 5.0, "USD")) == "USD 0.01 (USD <0.001–5)"
+    assert (
+        words.quantity(Quantity(1.28e-9, 1.28e-9, 0.01, "GiB-month"))
+        == "<0.000001 GiB-months (<0.000001–0.01 GiB-months)"
+    )
+    assert words.quantity(Quantity(0.0001, 0.5, 0.9951, "share")) == "50 % (<0.1–>99 %)"
     assert (words.count(0), words.count(1.2), words.money(0, "USD")) == ("0", "1", "USD 0")
     monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
     assert (words.quantity(listing), words.money(3e-7, "USD")) == ("<1 次请求", "<0.001 美元")

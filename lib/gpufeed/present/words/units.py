@@ -15,9 +15,10 @@ from gpufeed.present.words.numbers import count, duration, money, number, per_se
 _OPERATIONS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP")
 _PARAMETERS = ("", "K", "M", "B", "T")  # as models are called: 70 B
 _HOUR = 3600
+_LEAST_AMOUNT = 0.000001
 # What one machine may read from any storage: outside of it something is wrong, or very much better than today.
 _ORDINARY = {"bytes/s": (1e5, 1e11), "requests/s": (1.0, 1e6)}
-_ONE_NUMBER = re.compile(r"^(\D*)(\d[\d.,]*)(\D*)$")
+_ONE_NUMBER = re.compile(r"^([^\d<>]*)([<>]?\d[\d.,]*)(\D*)$")
 
 _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
     "bytes": size,
@@ -41,14 +42,20 @@ _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
     "opens/s": partial(per_second, unit="opens"),
 }
 
+
+def _amount(value: float) -> str:
+    """What is billed; below a millionth of its unit only that is said."""
+    return f"<{_LEAST_AMOUNT:f}" if 0 < value < _LEAST_AMOUNT else number(value)
+
+
 #: How a billing unit is said: the id of its sentence, and how what it counts is written.
 _BILLED: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "GiB-month": ("GiB-month", number),
-    "GiB": ("GiB", number),
+    "GiB-month": ("GiB-month", _amount),
+    "GiB": ("GiB", _amount),
     "1000 requests": ("thousand-requests", lambda thousands: count(thousands * 1000)),
-    "IOPS-month": ("IOPS-month", number),
-    "hour": ("hour", number),
-    "(MB/s)-month": ("throughput-month", number),
+    "IOPS-month": ("IOPS-month", _amount),
+    "hour": ("hour", _amount),
+    "(MB/s)-month": ("throughput-month", _amount),
     "1000000 objects": ("million-objects", lambda millions: count(millions * 1e6)),
 }
 
