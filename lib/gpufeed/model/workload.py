@@ -191,6 +191,8 @@ def _among(*values: str) -> _Check:
     return _one_of(lambda _: values)
 
 
+#: Nobody means less of any unit; what is worked out from it would pass every bound.
+_TOO_SMALL = 1e-9
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -213,6 +215,8 @@ class Number:
             refusal = "workload.not-above" if self.exclusive else "workload.out-of-range"
             bounds = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
             raise InputError(refusal, field=name, value=_shown(value), **bounds)
+        if self.exclusive and value - self.least < _TOO_SMALL:
+            raise InputError("workload.too-small", field=name, value=_shown(value))
         if self.whole:
             if value != int(value):
                 raise InputError("workload.not-whole", field=name, value=_shown(value))

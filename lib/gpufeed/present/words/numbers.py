@@ -30,6 +30,8 @@ def count(value: float | None) -> str:
     """A whole number with all its digits: counts are exact.  A part of one, as on average, is never shown as 0."""
     if value is None:
         return text("present.unknown")
+    if math.isinf(value):
+        return "∞"
     return "<1" if 0 < value < 1 else f"{round(value):,}"
 
 
