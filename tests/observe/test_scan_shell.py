@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
@@ -211,6 +212,16 @@ def test_an_empty_prefix_is_exit_0_with_a_warning(serve, capsys, monkeypatch, la
     code, document, err = run(capsys, serve(listing([])))
     assert (code, document["complete"], document["objects"], err.count("\n")) == (0, True, 0, 1)
     assert next_step in err
+    assert main(["scan", URL, "--endpoint-url", serve(listing([])).url]) == 0
+    listed = capsys.readouterr().out.splitlines()[-1]
+    # Of nothing there is no rate, and "unknown" alone would say nothing.
+    english, chinese = r"Listed with 1 requests in [\d.]+ m?s", r"列举用了 1 次请求，耗时 [\d.]+ 毫?秒"
+    assert re.fullmatch(english if language == "en" else chinese, listed)
+
+
+def test_what_was_never_listed_prints_no_line(capsys, monkeypatch):
+    assert main(["scan", URL, "--endpoint-url", "http://127.0.0.1:9"]) == 1
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(("language", "next_step"), [("en", "aws sso login"), ("zh_CN", "请先登录")])

@@ -19,6 +19,8 @@ def say(sentence: str) -> None:
 
 
 def print_lines(lines: Sequence[str]) -> None:
+    if not lines:
+        return  # not even an empty one
     shown = "\n".join(visible(line, LONGEST_SENTENCE) for line in lines)
     encoding = sys.stdout.encoding or "utf-8"
     print(shown.encode(encoding, "backslashreplace").decode(encoding))

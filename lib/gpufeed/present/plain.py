@@ -202,12 +202,11 @@ def _scan(result: Any, found: SmallFiles | None, currency: str) -> Iterator[str]
             max=words.size(profile.max_bytes),
         )
     listing = result.listing
-    yield text(
-        "shell.scan.listing",
-        requests=words.count(listing["requests"]),
-        seconds=words.duration(listing["seconds"]),
-        rate=words.per_second(listing["keys_per_s"], "objects"),
-    )
+    listed = {"requests": words.count(listing["requests"]), "seconds": words.duration(listing["seconds"])}
+    if listing["keys_per_s"] is None:
+        yield text("shell.scan.listing-of-nothing", **listed)
+    else:
+        yield text("shell.scan.listing", **listed, rate=words.per_second(listing["keys_per_s"], "objects"))
     if found is not None:
         yield from _small_files(found, currency)
 
