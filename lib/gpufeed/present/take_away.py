@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.messages import Sentence
 from gpufeed.model.advise import recommend
 from gpufeed.model.record import recheck, record
 from gpufeed.model.study import Study
@@ -69,5 +70,5 @@ def _place(folder: str | Path) -> Path:
         raise InputError("take-away.no-folder")
     try:
         return Path(entered).expanduser()
-    except RuntimeError as error:  # no such user behind "~"
-        raise InputError("document.not-written", path=entered, reason=error) from None
+    except RuntimeError:  # no such user behind "~"
+        raise InputError("document.not-written", path=entered, reason=Sentence("os.bad-name")) from None

@@ -12,7 +12,7 @@ import traitlets
 
 from gpufeed import facts as facts_floor
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import Sentence, text
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.study import Study
@@ -117,8 +117,8 @@ class MeasurePanel(WorkingPanel):
             path.write_text(json.dumps(self.measurement.to_json(), indent=1) + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError("panel.file-not-written", file=path, reason=why(error)) from None
-        except (RuntimeError, ValueError) as error:  # no such user behind "~", or no file name at all
-            raise InputError("panel.file-not-written", file=path, reason=error) from None
+        except (RuntimeError, ValueError):  # no such user behind "~", or no file name at all
+            raise InputError("panel.file-not-written", file=path, reason=Sentence("os.bad-name")) from None
         self.progress_line.value = page.block(page.paragraph(text("notebook.kept", file=path), "note"))
         return path
 
