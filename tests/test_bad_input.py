@@ -14,7 +14,7 @@ from gpufeed.model.workload import Workload
 
 JOB = 'task = "lora"\ninstances = 1\ninstance_type = "p5.48xlarge"\n'
 
-FIELDS = len(fields(Workload))
+FIELDS, REGIONS = len(fields(Workload)), len(load().regions)
 WORKLOADS = {
     "dataset_bytes = -1": "dataset_bytes = -1 is out of range: it must be more than 0 and at most 1e+18.",
     f"dataset_bytes = {'9' * 400}": "is out of range: it must be more than 0 and at most 1e+18.",
@@ -27,7 +27,7 @@ WORKLOADS = {
     'dataset_bytes = "1e12"': "dataset_bytes is a number and takes no quotes: write dataset_bytes = 1e12.",
     'dataset_bytes = "1 TB"': "dataset_bytes must be a number, not 1 TB.",
     "epochs = true": "epochs must be a number, not true.",
-    'region = ""': "region = “” is not known. None of the 40 known is like it: gpufeed fields lists them.",
+    'region = ""': f"region = “” is not known. None of the {REGIONS} known is like it: gpufeed fields lists them.",
     'region = "eu-centra-1"': "region = eu-centra-1 is not known. Nearest: eu-central-1.",
     'preset = "nope"': "preset = nope is not known. Known: mlperf-unet3d,",
     '"" = 1': f"“” is not a field of a workload. None of the {FIELDS} known is like it: gpufeed fields lists them.",
@@ -84,10 +84,14 @@ ARGUMENTS: list[tuple[list[str], int, str]] = [
         1,
         "file could not be written: something else has that name. Choose another place.\n",
     ),
-    (["fsx", "job.toml", "--region", ""], 2, "“” is no Region known here. None of the 40 known is like it"),
+    (["fsx", "job.toml", "--region", ""], 2, f"“” is no Region known here. None of the {REGIONS} known is like it"),
     (["fsx", "job.toml", "--file-system", "fs-1", "--region", "mars-1"], 2, "mars-1 is no Region known here."),
     (["fsx", "job.toml", "--file-system", ""], 2, "“” is not the id of a file system. Give one like"),
-    (["prices", "--region", ""], 2, "“” is no Region known here. None of the 40 known is like it: gpufeed fields"),
+    (
+        ["prices", "--region", ""],
+        2,
+        f"“” is no Region known here. None of the {REGIONS} known is like it: gpufeed fields",
+    ),
     (["prices", "--region", "eu-centra-1"], 2, "eu-centra-1 is no Region known here. Nearest: eu-central-1.\n"),
     (["prices", "--to", "own.toml"], 2, "--to own.toml says where refreshed prices go: give --refresh or --offer"),
     (["prices", "--refresh", "--offer", "x"], 2, "--refresh asks AWS and --offer reads files: give one of the two.\n"),
