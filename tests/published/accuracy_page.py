@@ -225,7 +225,9 @@ CHECKPOINT_TEXT = """\
 Goal: sizes within 1 % of exact byte counts; time or rate from a provisioned rate or the servers' network inside
 low–high in ≥ 80 % of runs, range no wider than 4 ×. Size: parameters × bytes per parameter of the optimizer. Time:
 bytes / (rate × share of it that whole saves and restores reach): 80 % in the middle, the median of nine published runs,
-and 40 % (Megatron's writes) to 103 %.
+and 40 % (Megatron's writes) to 103 %. To S3 the rate is that of the parts which each rank has under way: 10, boto3's
+default and the least of AWS's own client, to 25, what that one opens for its default target of 10 Gbit/s (100 Gbit/s in
+250), as S3 Connector for PyTorch does. No published save to S3 states its parts, so none of the rows below scores it.
 """
 
 CHECKPOINT_UNSEEN_TEXT = """\
