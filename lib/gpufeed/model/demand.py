@@ -215,6 +215,9 @@ def _language_model(
     runs = _published_runs(workload, section, accelerator, kind, facts=facts, notes=notes)
     if runs is not None:
         in_weights, in_attention = _shares_at(active.value, runs)
+        as_elsewhere = _as_at_another_precision(workload, accelerator, kind, active.value, facts)
+        if as_elsewhere is not None:
+            in_weights, in_attention = as_elsewhere
     else:
         in_weights = in_attention = section.quantity(f"mfu_{kind}") or section.known("mfu_bf16")
     of_family = told.quantity("share_of_family")
@@ -225,13 +228,16 @@ def _language_model(
         in_weights = (in_weights * of_family.middle()).named("share")
     if runs is not None and _is_mixture(workload):
         notes.warn("mixture-taken-for-transformer")
-    if _is_mixture(workload) and not section.get_value("of_mixtures"):
+    own_mixtures = _is_mixture(workload) and bool(section.get_value("of_mixtures"))
+    if _is_mixture(workload) and not own_mixtures:
         in_weights = _share_of_mixture(in_weights, accelerator, kind, facts)
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
     weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
     # The shares were fitted with the middle of the shape, so what other shapes differ by is in their range already.
-    attention = (attention.middle() * (section.quantity("attention_layers") or 1.0)).named("FLOP")
+    attention = attention.middle()
+    if own_mixtures:  # their shares were fitted without it
+        attention = (attention * section.known("attention_layers")).named("FLOP")
     notes.keep(weights=weights, attention=attention, peak=peak, bf16_peak=bf16_peak)
     notes.keep(share_in_weights=in_weights, share_in_attention=in_attention)
     tokens = formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak)
@@ -279,6 +285,8 @@ def _published_runs(
     family = facts.accelerators[accelerator].get_value("family")
     if family is None or not section.get_value("by_training_stack"):
         return None
+    if section.get_value("of_mixtures") and _is_mixture(workload):
+        return None
     stated = workload.training_stack
     for stack in (ANY_STACK,) if stated is None else (stated, ANY_STACK):
         families = facts.utilisation[stack].parts
@@ -301,6 +309,33 @@ def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
     factor = formulas.smaller_for_larger(within, sizes.value, runs.known("fall_with_size").value)
     in_weights, in_attention = runs.known("share_in_weights"), runs.known("share_in_attention")
     return (in_weights * factor).named("share"), (in_attention * factor).named("share")
+
+
+def _as_at_another_precision(
+    workload: Workload, accelerator: str, kind: str, parameters: float, facts: Facts
+) -> tuple[Quantity, Quantity] | None:
+    """The shares of a stated stack that has runs on the family, but at another precision; None where it is not so.
+
+    Equation: its share at the other precision × what all stacks together reach at this one / at the other.  No more
+    than the best matrix product that was measured.
+    """
+    family = facts.accelerators[accelerator].get_value("family")
+    if workload.training_stack in (None, ANY_STACK):
+        return None
+    everybody, own = (facts.utilisation[stack].parts for stack in (ANY_STACK, workload.training_stack))
+    if family not in own or kind in own[family].parts:
+        return None
+    other = next(iter(own[family].parts))
+    if other not in everybody[family].parts:
+        return None
+    there = _shares_at(parameters, own[family].parts[other])
+    here, all_there = (_shares_at(parameters, everybody[family].parts[name]) for name in (kind, other))
+    chip = facts.accelerators[accelerator]
+    best, peak = chip.quantity("achievable_bf16"), chip.known("peak_bf16")
+    found = [(own * (h.middle() / t.middle())).named("share") for own, h, t in zip(there, here, all_there, strict=True)]
+    if kind == "bf16" and best is not None:
+        found = [least(share, best / peak).named("share") for share in found]
+    return found[0], found[1]
 
 
 def _is_mixture(workload: Workload) -> bool:
