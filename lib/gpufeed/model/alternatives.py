@@ -16,9 +16,10 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas
 from gpufeed.model.advise import recommend
 from gpufeed.model.checkpoint_plan import checkpoint_plan
-from gpufeed.model.cost import bill_of
+from gpufeed.model.cost import bill_of, sum_of
 from gpufeed.model.fsx import GIB
 from gpufeed.model.job import Job, job_of
+from gpufeed.model.judge import CANNOT_SAVE, least_worth, setting_up
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.profile import PrefixProfile
@@ -52,7 +53,9 @@ def alternatives(
         *_other_ways(plan, job, profile, measurement),
         *_same_region(plan, job),
         *_larger_parts(plan, job),
+        *_other_interval(plan, job),
         *_memory_first(plan, job),
+        *_as_objects(plan, job),
         *_copied_once(plan, job),
     ]
     return tuple(sorted(found, key=lambda one: -(one.saves or 0.0)))
@@ -76,12 +79,12 @@ def unjudged(plan: Recommendation) -> tuple[Reason, ...]:
 
 
 def _worth_naming(saves: float, plan: Recommendation, job: Job) -> bool:
-    """A share of what the run costs, and of what its GPUs cost: cents are no reason to change a job."""
+    """A share of what the run costs, and of what its GPUs cost, and no cents: they are no reason to change a job."""
     total, price, model = plan.cost.total, plan.gpu_hour_price, job.facts.model
     if total is None or price is None:
         return False
     of_gpus = model.known("least_saving").value * price.value * job.run.hours
-    return saves > max(model.known("worth_naming").value * total.value, of_gpus)
+    return saves > max(model.known("worth_naming").value * total.value, of_gpus, least_worth(job))
 
 
 def _cheaper(
@@ -206,16 +209,62 @@ def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         yield Alternative(Reason("larger-parts", found, "mountpoint-configuration"), saves)
 
 
+def _other_interval(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """The interval that wastes least on the option of the plan: what less is lost, less what more saves cost."""
+    lost, price = checkpoint_plan(plan, job.facts).placed.lost, plan.gpu_hour_price
+    if lost is None or price is None:
+        return
+    now, then = plan.demand.checkpoint_interval, lost.best_interval
+    less = (lost.now.lost.value - lost.best.lost.value) * job.run.hours * price.value
+    placed = plan.saving(plan.placements["checkpoints"].option)
+    each = sum_of(plan.currency, (line for line in placed.lines if line.part in ("requests", "transfer", "kms")))
+    if each is None:
+        return
+    saves = less - each.value * (now / then - 1.0)
+    if _worth_naming(saves, plan, job):
+        said = {
+            "now_interval": Quantity.exact(now, "seconds"),
+            "interval": then,
+            "now": lost.now.lost,
+            "then": lost.best.lost,
+            "saves": Quantity.exact(saves, plan.currency),
+        }
+        yield Alternative(Reason("instead-interval", said, "daly-2006"), saves)
+
+
+def _as_objects(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """Checkpoints written through the S3 API by a program that reads files: the saver is another program."""
+    placed = plan.saving(plan.placements["checkpoints"].option)
+    if placed.option in (S3, EXPRESS) or placed.total is None:
+        return
+    target, found = plan.workload.restore_target, []
+    for option in (S3, EXPRESS):
+        saving, answer = plan.saving(option), plan.option(option)
+        restore = saving.stall.restore_seconds
+        out = {reason.id for reason in answer.reasons} & CANNOT_SAVE - {"serves-no-files"}
+        late = saving.stall.fits_interval is False or (target and restore is not None and restore.value > target)
+        if saving.total is not None and not out and not late:
+            saves = placed.total.value - saving.total.value - setting_up(option, plan.recommended, job)
+            found.append((saves, saving))
+    saves, best = max(found, key=lambda one: one[0], default=(0.0, placed))
+    if best is not placed and _worth_naming(saves, plan, job):
+        said = {"option": best.option, "then": best.total, "other": placed.option, "now": placed.total}
+        yield Alternative(Reason("instead-as-objects", said, "s3-connector-pytorch"), saves)
+
+
 def _memory_first(plan: Recommendation, job: Job) -> Iterator[Alternative]:
-    """Checkpoints in host memory first, at the interval that wastes least then: what less is lost, in GPU hours."""
+    """Checkpoints in host memory first, at the interval that wastes least then: what less is lost, in GPU hours, than
+    with the better of the stated interval and the one that wastes least on the option of the plan.
+    """
     found, price = checkpoint_plan(plan, job.facts), plan.gpu_hour_price
     first, lost = found.memory_first, found.placed.lost
     if first is None or lost is None or first.fits is False or price is None:
         return
-    saves = (lost.now.lost.value - first.best.lost.value) * job.run.hours * price.value
+    now = min(lost.now.lost, lost.best.lost, key=lambda share: share.value)
+    saves = (now.value - first.best.lost.value) * job.run.hours * price.value
     if _worth_naming(saves, plan, job):
         said = {
-            "now": lost.now.lost,
+            "now": now,
             "then": first.best.lost,
             "interval": first.best_interval,
             "copy": first.copy_seconds,

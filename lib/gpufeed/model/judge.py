@@ -276,8 +276,15 @@ def setting_up(option: str, reads: str, job: Job) -> float:
     if each_hour is None or option in (S3, reads):
         return 0.0
     model, one = job.facts.model, each_hour.value / job.load.nodes
-    least, most = (model.known(f"another_system_{end}").value / 3600.0 for end in ("least", "most"))
-    return one * max(least, min(most, model.known("another_system").value * job.load.nodes * job.run.hours))
+    of_the_run = model.known("another_system").value * job.load.nodes * job.run.hours
+    return max(least_worth(job), one * min(model.known("another_system_most").value / 3600.0, of_the_run))
+
+
+def least_worth(job: Job) -> float:
+    """What no change is worth less than, however short the run: somebody has to make it."""
+    each_hour = job.run.weighed_gpu_price
+    hours = job.facts.model.known("another_system_least").value / 3600.0
+    return 0.0 if each_hour is None else hours * each_hour.value / job.load.nodes
 
 
 def to_replace(other: str, best: OptionAnswer, job: Job) -> float:
