@@ -10,11 +10,11 @@ from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, p
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.placements import scratch, simple, training_reads, used_as
+from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
-from gpufeed.model.together import Together, against_the_rest, explained, in_plan, ordered, together
+from gpufeed.model.together import Shared, Together, against_the_rest, explained, in_plan, ordered, together
 from gpufeed.model.workload import Workload
 
 
@@ -43,7 +43,7 @@ class Decision:
     traits: Traits
     rule: RuleAnswer
     on_s3: OptionAnswer  # as it was judged, before the rule looked at it
-    fit: Mapping[str, OptionAnswer]
+    fit: Mapping[str, OptionAnswer]  # as places of the reads alone
     whole: Together
     scratch: Placement
     warnings: tuple[Caveat, ...]
@@ -51,8 +51,8 @@ class Decision:
     @property
     def options(self) -> dict[str, str]:
         """The option of each role that is not in the same place whatever the job is."""
-        placed = (self.whole.placed, self.scratch)
-        return {"training_reads": self.whole.reads, **{placement.role: placement.option for placement in placed}}
+        whole = self.whole
+        return {"training_reads": whole.reads, "checkpoints": whole.placed.option, "scratch": self.scratch.option}
 
 
 def decide(
@@ -84,19 +84,18 @@ def decide(
     rewritten = all(answer.verdict == "ruled-out" for answer in fit.values())
     if rewritten:
         fit = {option: fitness(answer, traits, job, rewritten=True) for option, answer in judged.items()}
-    whole = together(
-        fit,
-        lambda: fitness(judge(FSX, job, measurement, saves=True), traits, job, rewritten=rewritten),
-        rule,
-        job=job,
+    shared = Shared(
+        lambda: judge(FSX, job, measurement, saves=True),
+        lambda answer: fitness(answer, traits, job, rewritten=rewritten),
     )
+    whole = together(fit, shared, rule, job=job)
     return Decision(
         job=job,
         measurement=measurement,
         traits=traits,
         rule=rule,
         on_s3=judged[S3],
-        fit=in_plan(fit, whole),
+        fit=fit,
         whole=whole,
         scratch=scratch(whole.reads, job),
         warnings=tuple(warnings),
@@ -105,9 +104,10 @@ def decide(
 
 def plan_of(decision: Decision) -> Recommendation:
     """A decision with the options side by side, and what the reader must know."""
-    job, measurement, rule, fit = decision.job, decision.measurement, decision.rule, decision.fit
-    whole, facts = decision.whole, decision.job.facts
-    reads, saves, placed = whole.reads, whole.saves, whole.placed
+    job, measurement, rule, whole = decision.job, decision.measurement, decision.rule, decision.whole
+    reads, saves, facts = whole.reads, whole.saves, job.facts
+    placed = checkpoints(whole.placed, rule, decision.fit, saves, reads=reads, job=job)
+    fit = in_plan(decision.fit, whole)
     fed = fit[reads].fed
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []

@@ -24,7 +24,8 @@ SPAN = 100.0
 STEPS_PER_DECADE = 8
 #: A cluster of any size is followed at least this far: beyond the last threshold of the published rule.
 MOST_INSTANCES = 1024
-#: Whole numbers up to this one are followed one by one, and a step of no more than so many, where it holds a flip.
+#: Whole numbers up to this one are followed one by one, and so are the first step and the one with the flip, where
+#: they have no more than so many.
 FEW, FEW_IN_A_STEP = 8, 50
 #: How close the bisection of a real number comes to the flip.
 CLOSE = 1.01
@@ -91,11 +92,11 @@ def sensitivities(
     """For each trait in turn, the nearest flip on either side of each role.
 
     A search over whole evaluations, one trait at a time, everything else as it is: outwards from its value now in
-    ``STEPS_PER_DECADE`` equal ratios per factor of ten (whole numbers up to ``FEW``: every one), as far as ``SPAN``
-    times more and less or the bounds of the field; then bisection, to one percent or to the whole number, with ``at``
-    on the far side; of a step of up to ``FEW_IN_A_STEP`` whole numbers every one is tried.  Traits need not be
+    ``STEPS_PER_DECADE`` equal ratios per factor of ten, as far as ``SPAN`` times more and less or the bounds of the
+    field; then bisection, to one percent or to the whole number, with ``at`` on the far side.  Traits need not be
     monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
-    not seen.
+    not seen.  Of whole numbers every one is tried up to ``FEW``, in the first step and in the step with the flip: a
+    file system grows in steps, so that an answer may change and change back within a few instances.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
@@ -185,7 +186,6 @@ class _Search:
         option, whole = self._now.options[role], self._trait.whole
         (inside, before), (outside, after) = near, far
         side = 1.0 if outside > inside else -1.0
-        # A file system grows in steps, so that an answer may change and change back within a few instances.
         each = whole and abs(outside - inside) <= FEW_IN_A_STEP
         while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
             middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
@@ -225,23 +225,24 @@ class _Search:
 
 def _same(one: Decision, other: Decision) -> bool:
     """Whether nothing that decides is different; what is merely said may be."""
-    return (one.fit, one.rule, one.options) == (other.fit, other.rule, other.options) and (
-        one.whole.saves == other.whole.saves
+    mine, its = one.whole, other.whole
+    return (one.rule, one.fit, mine.saves, mine.answer) == (other.rule, other.fit, its.saves, its.answer) and (
+        one.options == other.options
     )
 
 
 def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
-    """From next to ``start`` to ``bound``, in equal ratios; whole numbers each once."""
-    up = bound > start
-    factor = 10.0 ** ((1 if up else -1) / STEPS_PER_DECADE)
+    """From next to ``start`` to ``bound``, in equal ratios; whole numbers each once, and few of them one by one."""
+    side, round_ = (1.0, math.ceil) if bound > start else (-1.0, math.floor)
+    factor = 10.0 ** (side / STEPS_PER_DECADE)
+    one_by_one = start * factor if abs(start * factor - start) <= FEW_IN_A_STEP else start
     value = start
     while value != bound:
         following = value * factor
         if whole:
-            next_one = value + 1.0 if up else value - 1.0
-            few = max(value, next_one) <= FEW
-            following = next_one if few else float(math.ceil(following) if up else math.floor(following))
-        value = min(following, bound) if up else max(following, bound)
+            each = max(value, value + side) <= FEW or (one_by_one - value) * side > 0
+            following = value + side if each else float(round_(following))
+        value = min(following, bound) if side > 0 else max(following, bound)
         yield value
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, loading, paths, traffic
@@ -139,9 +138,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
         but.append(Reason("backing-region-unknown", {"option": backing, "region": job.region}))
     if traits.wants_files and not set(chosen.get_value("interfaces")) & {"posix", "file-paths"}:
         out.append(Reason("serves-no-files", {}, _source(chosen, "interfaces")))
-    operations = _operations(option, traits, facts)
-    cannot = sorted(traits.operations - operations)
-    out += [Reason("cannot-do-operation", {"operation": name}, _source(chosen, "operations")) for name in cannot]
+    out += _cannot_do(chosen, traits)
     if traits.object_interface and option not in (S3, EXPRESS):
         (but if rewritten else out).append(Reason("not-the-s3-api", {}, _source(chosen, "interfaces")))
     if option in (S3_FILES, MOUNTPOINT) and traits.complex_posix:
@@ -163,15 +160,17 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
     if answer.fed is not None and answer.fed.value < 1.0:
         but.append(Reason("starves", {"fed": answer.fed, "limit": answer.supply.limited_by}))
     verdict = "ruled-out" if out else "works-but" if but else "works"
-    return replace(answer, verdict=verdict, reasons=(*out, *but))
+    return answer if verdict == "works" else replace(answer, verdict=verdict, reasons=(*out, *but))
 
 
-def _operations(option: str, traits: Traits, facts: Facts) -> frozenset[str]:
-    """What an option can do; Mountpoint is backed by Express where renames or appends are needed."""
-    section = facts.options[option]
-    if option == MOUNTPOINT and traits.operations:
-        return frozenset(section.parts[EXPRESS].get_value("operations_with_flags"))
-    return frozenset(section.get_value("operations") or ())
+def _cannot_do(chosen: Section, traits: Traits) -> Iterator[Reason]:
+    """What is asked for and an option has not; Mountpoint is backed by Express where renames or appends are needed."""
+    if not traits.operations:
+        return
+    backed = chosen.parts.get(EXPRESS)
+    able = chosen.get_value("operations") if backed is None else backed.get_value("operations_with_flags")
+    for name in sorted(traits.operations.difference(able or ())):
+        yield Reason("cannot-do-operation", {"operation": name}, _source(chosen, "operations"))
 
 
 def _source(section: Section, name: str) -> str | None:
@@ -206,18 +205,15 @@ def best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAns
     before one that may be, and a way onto S3 before others where the rule is for S3.  The rule's own only where no
     option is left at all.
     """
-    able = [option for option in SYSTEMS if fit[option].verdict != "ruled-out"]
-    allowed = [option for option in (rule.option, *rule.also_allowed) if option in able]
+    allowed = (fit[option] for option in (rule.option, *rule.also_allowed) if fit[option].verdict != "ruled-out")
+    able = (fit[option] for option in SYSTEMS if fit[option].verdict != "ruled-out")
     elsewhere = (FSX, EXPRESS) if rule.option == S3 else ()
-    least_against = sorted(
-        able,
-        key=lambda option: (
-            against(fit[option]),
-            any(reason.id == "region-unknown" for reason in fit[option].reasons),
-            option in elsewhere,
-        ),
-    )
-    return fit[[*allowed, *least_against, rule.option][0]]
+
+    def rank(answer: OptionAnswer) -> tuple[int, bool, bool]:
+        unknown = any(reason.id == "region-unknown" for reason in answer.reasons)
+        return against(answer), unknown, answer.option in elsewhere
+
+    return next(allowed, None) or min(able, key=rank, default=fit[rule.option])
 
 
 #: Judged by cost, or a matter of asking or of a setting.
@@ -256,7 +252,10 @@ def can_save(answer: OptionAnswer) -> bool:
 
 def against(answer: OptionAnswer) -> int:
     """How many things are said against an option as the place of the training reads."""
-    return sum(reason.id not in NOT_AGAINST | OF_CHECKPOINTS for reason in answer.reasons)
+    return sum(reason.id not in _HARMLESS for reason in answer.reasons)
+
+
+_HARMLESS = NOT_AGAINST | OF_CHECKPOINTS
 
 
 def least_saving(job: Job) -> float:

@@ -52,9 +52,9 @@ def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | Non
     of_one, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
     if of_one is None:
         return None
-    asked = (of_one * load.jobs).named("requests/s")
-    if asked.value <= each.value * load.prefixes:
+    if of_one.value * load.jobs <= each.value * load.prefixes:
         return None
+    asked = (of_one * load.jobs).named("requests/s")
     allowed = (each * load.prefixes).named("requests/s")
     found = {
         "requests": asked,
@@ -77,8 +77,7 @@ def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: F
         if zone not in zones.value:
             yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])
     connections = _efa_connections(given, workload, facts)
-    most = facts.options[FSX].known("efa_connections").value
-    if connections is not None and connections > most:
+    if connections is not None and connections > (most := facts.options[FSX].known("efa_connections").value):
         yield Reason("efa-connections", {"connections": connections, "most": most}, "fsx-efa-clients")
 
 

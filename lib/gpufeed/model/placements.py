@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
@@ -14,8 +13,6 @@ from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.job import Job
 from gpufeed.model.judge import (
-    NOT_AGAINST,
-    OF_CHECKPOINTS,
     against,
     best_of_rule,
     can_save,
@@ -32,10 +29,9 @@ from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import mountpoint_backing
 
 
-def simple(role: str, option: str, *reasons: str) -> Placement:
-    return Placement(
-        role, option, None, {}, "rule", option, option, reasons=tuple(Reason(reason) for reason in reasons)
-    )
+def simple(role: str, option: str, *reasons: str, delete_when: str | None = None) -> Placement:
+    said = tuple(Reason(reason) for reason in reasons)
+    return Placement(role, option, None, {}, "rule", option, option, reasons=said, delete_when=delete_when)
 
 
 def _backing(option: str, job: Job) -> str | None:
@@ -103,14 +99,23 @@ def _instead_of_the_rule(
         yield Reason("model-feeds-better", found | {"fed": mine.fed, "other_fed": theirs.fed})
 
 
-def checkpoints(
+class Choice(NamedTuple):
+    """Where the checkpoints go, and the opinions of the rule and of the model; None: it has none."""
+
+    option: str
+    rule: str
+    model: str | None
+    beside_reads: bool  # their size is not known, and no system is ordered for them alone
+
+
+def choose_for_checkpoints(
     rule: RuleAnswer,
     fit: Mapping[str, OptionAnswer],
     savings: Mapping[str, Saving],
     *,
     reads: str,
     job: Job,
-) -> Placement:
+) -> Choice:
     """Where the checkpoints go.  The rule: frequent or fast to restore → FSx for Lustre, rare → S3 can hold them.
 
     Rare ones go on the rule's file system for the reads too, unless the job was said to speak the S3 API alone.
@@ -131,7 +136,20 @@ def checkpoints(
     beside = model is None and not frequent and "posix" not in rule.rules and by_rule not in (S3, reads)
     beside = beside and _nothing_against(fit[reads])
     model = reads if beside else model
-    option = model or by_rule
+    return Choice(model or by_rule, by_rule, model, beside)
+
+
+def checkpoints(
+    choice: Choice,
+    rule: RuleAnswer,
+    fit: Mapping[str, OptionAnswer],
+    savings: Mapping[str, Saving],
+    *,
+    reads: str,
+    job: Job,
+) -> Placement:
+    """The placement of the checkpoints, with its reasons."""
+    option, by_rule, model, beside = choice
     stall = savings[option].stall
     return Placement(
         role="checkpoints",
@@ -397,8 +415,7 @@ def _way_onto_s3(rule: RuleAnswer, fit: Mapping[str, OptionAnswer]) -> str:
 
 def _nothing_against(answer: OptionAnswer) -> bool:
     """Not ruled out, and nothing said against it that bears on saving."""
-    harmless = NOT_AGAINST | OF_CHECKPOINTS
-    return can_save(answer) and all(reason.id in harmless for reason in answer.reasons)
+    return can_save(answer) and not against(answer)
 
 
 def scratch(reads: str, job: Job) -> Placement:
@@ -407,5 +424,4 @@ def scratch(reads: str, job: Job) -> Placement:
     has_nvme = instance is not None and instance.quantity("nvme_drives") is not None
     option = NVME if has_nvme or reads != FSX else FSX
     reason = "nvme-in-instance" if has_nvme else "nvme-unknown" if option == NVME else "scratch-on-file-system"
-    placed = simple("scratch", option, "temporary", reason)
-    return replace(placed, delete_when="job-ends")
+    return simple("scratch", option, "temporary", reason, delete_when="job-ends")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
@@ -20,13 +20,20 @@ from gpufeed.model.judge import (
     least_saving,
     setting_up,
 )
-from gpufeed.model.placements import checkpoints
+from gpufeed.model.placements import Choice, choose_for_checkpoints
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import FSX, RuleAnswer
 from gpufeed.model.saving import savings
 
 Fit = Mapping[str, OptionAnswer]
+
+
+class Shared(NamedTuple):
+    """A file system for both, worked out only where it is weighed: judged, and then with what is said of it."""
+
+    judged: Callable[[], OptionAnswer]
+    fitted: Callable[[OptionAnswer], OptionAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +47,20 @@ class Together:
     reads: str
     answer: OptionAnswer
     saves: Mapping[str, Saving]
-    placed: Placement
-    cost: Cost
+    placed: Choice
+    job: Job
     instead_of: Together | None = None
+
+    @property
+    def cost(self) -> Cost:
+        return plan_cost(self.answer, self.saves[self.placed.option], self.job)
 
     @property
     def weighed(self) -> Quantity | None:
         return self.cost.weighed
 
 
-def together(fit: Fit, shared: Callable[[], OptionAnswer], rule: RuleAnswer, *, job: Job) -> Together:
+def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Together:
     """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
 
     ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for
@@ -117,13 +128,13 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer,
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
 
-def _with(reads: str, fit: Fit, shared: Callable[[], OptionAnswer], *, rule: RuleAnswer, job: Job) -> Together:
+def _with(reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job) -> Together:
     """The plan with the reads on one option."""
-    both = shared() if reads == FSX else None
+    both = shared.judged() if reads == FSX else None
     saves = savings(fit, both, job)
-    placed = checkpoints(rule, fit, saves, reads=reads, job=job)
-    answer = both if both is not None and placed.option == FSX else fit[reads]
-    return Together(reads, answer, saves, placed, plan_cost(answer, saves[placed.option], job))
+    placed = choose_for_checkpoints(rule, fit, saves, reads=reads, job=job)
+    answer = shared.fitted(both) if both is not None and placed.option == FSX else fit[reads]
+    return Together(reads, answer, saves, placed, job)
 
 
 def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
