@@ -169,6 +169,64 @@ def test_a_trait_that_is_not_monotone_gives_its_first_flip_and_not_a_later_one()
     assert (found.recommended, option) == changes[0]
 
 
+#: A few instances or jobs more or fewer need a file system of the next size, and the answer changes and changes back.
+GROWING_IN_STEPS = [
+    pytest.param(
+        {
+            "task": "qlora",
+            "instances": 58,
+            "instance_type": "trn1.32xlarge",
+            "model_parameters": 1e9,
+            "checkpoint_interval": 60.0,
+            "host_memory_bytes": 2e12,
+            "file_operations": ["append"],
+            "data_in_s3": False,
+        },
+        "instances",
+        57,
+        id="in-the-first-step",
+    ),
+    pytest.param(
+        {
+            "task": "full-fine-tuning",
+            "instances": 35,
+            "instance_type": "trn1.32xlarge",
+            "model_parameters": 1e9,
+            "checkpoint_interval": 300.0,
+            "checkpoint_mode": "async",
+            "checkpoints": "rare",
+            "data_in_s3": True,
+        },
+        "instances",
+        49,
+        id="in-the-step-with-the-flip",
+    ),
+    pytest.param(
+        {
+            "task": "qlora",
+            "instances": 40,
+            "instance_type": "p4d.24xlarge",
+            "model_parameters": 1e9,
+            "stall_tolerance": 0.3,
+            "jobs": 2,
+        },
+        "jobs",
+        4,
+        id="up-to-eight",
+    ),
+]
+
+
+@pytest.mark.parametrize(("traits", "trait", "at"), GROWING_IN_STEPS)
+def test_no_whole_number_before_the_flip_changes_the_answer(traits: dict[str, Any], trait: str, at: int) -> None:
+    found, side = plan(traits), 1 if at > traits[trait] else -1
+    flips, _ = flip_points(found, load())
+    assert at in {flip.at for flip in flips if flip.trait == trait and flip.role == "checkpoints"}
+    there = [plan(traits | {trait: value}) for value in range(traits[trait], at + side, side)]
+    same = [one.placements["checkpoints"].option == found.placements["checkpoints"].option for one in there]
+    assert same == [True] * (len(there) - 1) + [False]
+
+
 def test_a_rule_about_checkpoints_moves_the_checkpoints_and_not_the_reads() -> None:
     found = plan(LANGUAGE_MODEL | {"instances": 8, "checkpoint_interval": 3600.0})
     flips, searched = flip_points(found, load())
