@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
+from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
 from gpufeed.model.measurement import Measurement
@@ -34,7 +34,7 @@ def recommend(
     return plan_of(decide(workload, facts, profile=profile, measurement=measurement))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """Where the roles go, and what that rests on: all of a plan but what is said of it."""
 

@@ -8,12 +8,13 @@ what the GPUs cost then: storage for the time by which waiting makes the run lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
+from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import Cost, CostLine, Evaluation, FirstEpoch
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -21,7 +22,7 @@ from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.traffic import waiting_hours
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """What a run moves and keeps.  Sizes in bytes; ``read_bytes`` and ``requests`` are those of the whole run."""
 
@@ -61,7 +62,7 @@ class Run:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bill:
     """The prices of a run's Region, and the lines they make."""
 

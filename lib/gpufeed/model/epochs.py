@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model import formulas
+from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import (
     Caveat,
@@ -31,7 +32,7 @@ SERVER_MEMORY = "file-server-memory"
 DRIVE_BLOCK = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Passes:
     """How often a run reads what, and what one node can keep of it.  Sizes in bytes, None: not known.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.frozen import frozen
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.workload import Workload
 
@@ -13,7 +12,7 @@ from gpufeed.model.workload import Workload
 NODE_RATE = "rsc-1-node-rate"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureDefinition:
     """One published figure, and what it comes to for a job of another size.  Message ``failure.counts.<id>``."""
 

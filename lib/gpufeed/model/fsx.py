@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, most
+from gpufeed.model.frozen import frozen
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
 
@@ -47,7 +48,7 @@ class Carried(NamedTuple):
     while_saving: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Need:
     """What a file system has to hold and to move.  Bytes, bytes/s, opens/s.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
 from gpufeed.model.epochs import Passes, hours_of, passes_of, touched
+from gpufeed.model.frozen import frozen
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
@@ -22,7 +23,7 @@ from gpufeed.model.workload import Workload
 DEFAULT_REGION = "us-east-1"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """Everything about the job that the options are judged by."""
 

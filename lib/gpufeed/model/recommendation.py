@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.frozen import frozen
 from gpufeed.model.rules import RuleAnswer
 from gpufeed.model.workload import Workload
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from gpufeed.model.fsx import Configuration
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """A sentence to be: message ``reason.<id>`` with these parameters, and the source it rests on."""
 
@@ -23,7 +24,7 @@ class Reason:
     source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caveat:
     """Something the reader must know: message ``warning.<id>`` with these parameters.
 
@@ -35,7 +36,7 @@ class Caveat:
     grave: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AllJobs:
     """What several equal jobs ask of one storage together, when all read, save or restore at once."""
 
@@ -45,7 +46,7 @@ class AllJobs:
     restore_bytes_per_s: Quantity | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Demand:
     """What one job asks of its storage at full GPU speed (AU = 1).  None is "not known", never 0."""
 
@@ -75,7 +76,7 @@ class Demand:
         return None if self.read_bytes_per_s is None else (self.read_bytes_per_s / self.accelerators).named("bytes/s")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evaluation:
     """Evaluations between the training steps.  None: not known."""
 
@@ -86,7 +87,7 @@ class Evaluation:
     share_of_reads: Quantity | None  # of all that the job reads, 0–1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Starts:
     """What the start of a job or of an epoch asks for at once, all nodes together.  None: not known, or nothing."""
 
@@ -96,7 +97,7 @@ class Starts:
     list_requests: Quantity  # to list all keys once, in order to shuffle them
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traffic:
     """What a job reads beside the steady stream of training samples; ``evaluation`` is None where none was stated."""
 
@@ -104,7 +105,7 @@ class Traffic:
     starts: Starts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bursts:
     """How long one option takes for that traffic [s].  None: not known, or there is nothing of it."""
 
@@ -115,7 +116,7 @@ class Bursts:
     evaluation_fed: Quantity | None = None  # how fed the GPUs are in it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Supply:
     """What one option gives this job.  ``limits`` holds every ceiling by name; ``limited_by`` is the least of them."""
 
@@ -128,7 +129,7 @@ class Supply:
     request_seconds: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckpointStall:
     """What saving costs the GPUs.  Times in seconds, ``share`` of run time 0–1."""
 
@@ -143,7 +144,7 @@ class CheckpointStall:
     beyond_seconds: Quantity | None  # of the stall: what of an async save reaches into the next interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FirstEpoch:
     """The first pass over the data, when nothing is near yet.  All None where the option gives nothing.
 
@@ -169,7 +170,7 @@ class FirstEpoch:
         return self.fed is not None and self.fed.value >= 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaterEpochs:
     """The passes after the first: how fed, what serves most of them in the end, and what they ask of the option."""
 
@@ -178,7 +179,7 @@ class LaterEpochs:
     asked_again: Quantity  # mean share of reads that still goes to the option, 0–1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CopyOnce:
     """All the data copied to the drives of each node before the job begins.  Sizes in bytes."""
 
@@ -189,7 +190,7 @@ class CopyOnce:
     fed_at_least: Quantity | None  # from the random reads that are published; the drives' own rate is unknown
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CostLine:
     """One line of the bill for the run: message ``cost.<id>``; ``amount`` = ``quantity`` × ``unit_price``.
 
@@ -212,7 +213,7 @@ class CostLine:
         return self.elsewhere if self.amount is None else self.amount
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cost:
     """Cost of one option, or of the whole plan, for the run, in ``currency``: ``lines``, and their sums.
 
@@ -241,7 +242,7 @@ class Cost:
         return self.elsewhere if self.beyond_base is None else self.beyond_base
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionAnswer:
     """One of the five systems: what it gives, what it costs, and why it is or is not the answer."""
 
@@ -271,7 +272,7 @@ class OptionAnswer:
         return self.without_checkpoints or self.without_checkpoints_elsewhere or self.cost.weighed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Saving:
     """One option as the place of this plan's checkpoints: what saving there stalls, and what it adds to the bill.
 
@@ -296,7 +297,7 @@ class Saving:
         return self.elsewhere if self.total is None else self.total
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placement:
     """Where one data role goes, and the opinions side by side."""
 
@@ -315,7 +316,7 @@ class Placement:
     delete_when: str | None = None  # scratch: message id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlipPoint:
     """The smallest change of one trait that changes where a role goes, from ``from_option`` to ``option``, and why.
 
@@ -334,7 +335,7 @@ class FlipPoint:
     stated: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recommendation:
     """The plan for one workload."""
 

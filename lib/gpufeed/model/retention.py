@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import Bill, Run, bill_of, stored, sum_of, summed
+from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
@@ -21,7 +21,7 @@ from gpufeed.model.workload import Workload
 _SECONDS_PER_HOUR = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retention:
     """Per month of running.  Money in ``currency``; a part that is not priced is None and named."""
 
@@ -34,7 +34,7 @@ class Retention:
     not_priced: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Saves:
     """What saving puts on an option in the time of a bill.  Bytes."""
 

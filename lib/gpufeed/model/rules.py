@@ -7,9 +7,9 @@ source leaves a gap the answer offers every option it leaves open and names the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from gpufeed.facts import Facts
+from gpufeed.model.frozen import frozen
 from gpufeed.model.workload import Workload
 
 S3 = "s3-standard"
@@ -24,7 +24,7 @@ SYSTEMS = (S3, FSX, EXPRESS, S3_FILES, MOUNTPOINT)
 COMPLEX_OPERATIONS = frozenset({"random-write", "lock", "hard-link", "append"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Traits:
     """What the published rules look at, in their own words."""
 
@@ -64,7 +64,7 @@ class Traits:
         return tuple(name for name, holds in named.items() if holds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleAnswer:
     """One option for the cluster's working storage, what else the source leaves open, and the rules that fired."""
 

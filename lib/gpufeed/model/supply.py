@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
+from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import Configuration, server_connections
 from gpufeed.model.recommendation import Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Load:
     """How the job reads and writes: what a supply depends on.  Sizes in bytes."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
+from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import said_with_the_plan
 from gpufeed.model.job import Job
 from gpufeed.model.judge import (
@@ -36,7 +37,7 @@ class Shared(NamedTuple):
     fitted: Callable[[OptionAnswer], OptionAnswer]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Together:
     """One place for the reads, the place for the checkpoints that goes with it, and the bill of both.
 

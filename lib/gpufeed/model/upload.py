@@ -6,16 +6,16 @@ What the bill counts and what the clients are told to set come both from here.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from gpufeed.facts import Facts
+from gpufeed.model.frozen import frozen
 from gpufeed.model.rules import S3
 
 MIB = 2**20
 _OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Upload:
     """One file of a save.  Bytes."""
 
