@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from gpufeed.facts import Facts, load
 from gpufeed.model.fsx import (
     GIB,
+    Configuration,
     Need,
     allowed_capacity,
     automatic_metadata_iops,
     cheapest,
     configurations,
 )
+from gpufeed.model.recommendation import Reason
 
 CASE = Path(__file__).parents[1] / "cases/046"
 
@@ -127,6 +129,11 @@ def test_among_unpriced_types_of_one_capacity_ssd_comes_first() -> None:
     assert (found.capacity_gib, found.settings["storage_type"]) == (36_000, "SSD")
 
 
+def note(one: Configuration, id_: str) -> Reason:
+    (found,) = (reason for reason in one.notes if reason.id == id_)
+    return found
+
+
 # ---- side by side ----------------------------------------------------------------------------------------------------
 
 
@@ -215,6 +222,36 @@ def test_more_opens_than_any_type_reaches_are_said_and_the_nearest_comes_first()
     assert {reason.id for one in found.lacking for reason in one.lacks} == {"fsx-opens-not-reached"}
     assert cheapest(need, "us-east-1", load()) == found.all[0]
     assert found.all[0].settings["metadata_iops"] == 192_000
+
+
+def test_a_type_whose_metadata_iops_cannot_be_ordered_is_enlarged_until_it_opens_enough() -> None:
+    # 96,000 opens/s are 48,000 IOPS, which come with 96,000 GiB = 40 steps of 2,400; 1.92 GB/s need 9,600 at 200.
+    need = Need(2e12, read_bytes_per_s=1.92e9, opens_per_s=96_000, random_reads=True)
+    found = configurations(need, "cn-northwest-1", load())
+    assert found.lacking == ()
+    assert [(one.name, one.capacity_gib, one.size_set_by, one.opens_per_s.value) for one in found.unpriced] == [
+        ("PERSISTENT_1-SSD-50", 96_000, "metadata", 96_000),
+        ("PERSISTENT_1-SSD-100", 96_000, "metadata", 96_000),
+        ("PERSISTENT_1-SSD-200", 96_000, "metadata", 96_000),
+    ]
+    told = {one.name: note(one, "fsx-sized-by-assumed-opens").parameters["gib"] for one in found.unpriced}
+    # 1.92 GB/s alone: 38,400 GiB at 50 MB/s per TiB, 19,200 at 100 and 9,600 at 200.
+    assert told == {"PERSISTENT_1-SSD-50": 38_400, "PERSISTENT_1-SSD-100": 19_200, "PERSISTENT_1-SSD-200": 9600}
+
+
+def test_a_larger_file_system_by_its_reads_needs_no_word_on_its_opens() -> None:
+    # 100 opens/s are 50 IOPS: the least of all has 1,500.
+    found = cheapest(Need(2e12, opens_per_s=100, random_reads=True), "cn-northwest-1", load())
+    assert found is not None and found.size_set_by == "data"
+    assert "fsx-sized-by-assumed-opens" not in {reason.id for reason in found.notes}
+
+
+def test_where_no_type_is_priced_the_one_with_the_least_capacity_is_taken() -> None:
+    # 130,000 opens/s are 65,000 IOPS: 144,000 GiB for every type.  7.36 GB/s ask for 147,200 GiB at 50 MB/s per TiB.
+    found = configurations(Need(2e12, 7.36e9, opens_per_s=130_000, random_reads=True), "cn-northwest-1", load())
+    assert [(one.name, one.capacity_gib) for one in found.unpriced] == [
+        ("PERSISTENT_1-SSD-100", 144_000), ("PERSISTENT_1-SSD-200", 144_000), ("PERSISTENT_1-SSD-50", 148_800),
+    ]  # fmt: skip
 
 
 def test_where_clients_use_efa_each_type_stands_there_with_it_and_apart_without() -> None:

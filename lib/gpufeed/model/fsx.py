@@ -100,7 +100,7 @@ class Configuration:
     A price per month is None where it is "not priced"; ``metadata_per_month`` is 0 where no IOPS are ordered.
     ``asked_gib`` says how much capacity each part of the need asks for, and ``size_set_by`` which of them decided:
     "data", "read", "write", "while-saving" (reads and asynchronous saves at once), "clients" (too few to use fewer
-    servers), "metadata" or the type's "minimum".
+    servers), "metadata" (opens/s) or the type's "minimum".
     ``lacks`` says what keeps it from meeting the need, ``notes`` what else to know before ordering.
     """
 
@@ -402,7 +402,18 @@ def asked_gib(section: Section, need: Need, facts: Facts, *, efa: bool = False) 
         "write": _capacity_at(carried.write, writes),
         "while-saving": _capacity_at(read, reads) + _capacity_at(written, writes) if written else 0.0,
         "clients": 0.0 if efa else _capacity_for_clients(section, need, facts),
+        "metadata": _capacity_for_opens(section, carried.opens, facts),
     }
+
+
+def _capacity_for_opens(section: Section, opens_per_s: float, facts: Facts) -> float:
+    """GiB that bring the metadata IOPS for so many opens/s, or the most there are, where none can be ordered apart."""
+    if section.get_value("metadata_configuration"):
+        return 0.0
+    granted, wanted = _granted_iops(facts), _iops_for(opens_per_s, facts)
+    if not wanted:
+        return 0.0
+    return next((gib for gib, iops in granted if iops >= wanted), granted[-1][0])
 
 
 def _capacity_for_clients(section: Section, need: Need, facts: Facts) -> float:
@@ -593,7 +604,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         lacks=lacking(order, region, need, facts),
         notes=(
             *_notes(order, asked, set_by, need=need, section=section, facts=facts),
-            *_beside_the_price(order, section, need, facts),
+            *_beside_the_price(order, asked, section=section, need=need, facts=facts),
             *carried_less(need, efa=order.efa),
         ),
     )
@@ -664,6 +675,7 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
 BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
 NONE_PRICED, PRICED_ELSEWHERE = "fsx-none-priced", "fsx-priced-elsewhere"
+SIZED_BY_ASSUMED_OPENS = "fsx-sized-by-assumed-opens"
 #: The clients carry less than is asked: no file system, however large, would bring more.
 CARRIED_LESS = {
     "read": "fsx-clients-carry-less-read",
@@ -672,6 +684,7 @@ CARRIED_LESS = {
 }
 SAID_WITH_THE_PLAN = frozenset(
     {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, PRICED_ELSEWHERE, CARRIED_LESS["read"]}
+    | {SIZED_BY_ASSUMED_OPENS}
 )
 
 
@@ -687,13 +700,22 @@ def carried_less(need: Need, *, efa: bool) -> Iterator[Reason]:
         yield Reason(CARRIED_LESS[what], {"limit": limit, "clients": clients, **rates})
 
 
-def _beside_the_price(order: Order, section: Section, need: Need, facts: Facts) -> Iterator[Reason]:
-    """What it is sized for, and where it is larger or faster than any file system with a published size.
+def _beside_the_price(
+    order: Order, asked: Mapping[str, float], *, section: Section, need: Need, facts: Facts
+) -> Iterator[Reason]:
+    """What it is sized for, and where that rests on no published figure.
 
-    What such a one gives is extrapolated.  References: fsx-1-tb-s-blog.
+    What a file system gives that is larger or faster than any with a published size is extrapolated, and so are the
+    opens/s of a type whose metadata IOPS cannot be ordered: AWS publishes none of them.
+    References: fsx-1-tb-s-blog, fsx-efa.
     """
+    for_others = accepted(section, max(gib for part, gib in asked.items() if part != "metadata"), efa=order.efa)
+    if for_others < accepted(section, asked["metadata"], efa=order.efa):
+        found: dict[str, Any] = {"capacity": order.capacity_gib, "gib": for_others}
+        found |= {"opens": Quantity.exact(need.carried(efa=order.efa).opens, "opens/s")}
+        yield Reason(SIZED_BY_ASSUMED_OPENS, found, "fsx-efa")
     if need.leaves_bytes > 0:
-        found: dict[str, Any] = {"bytes": need.holds_bytes, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
+        found = {"bytes": need.holds_bytes, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
         yield Reason("fsx-holds-what-is-read", found, "fsx-data-repositories")
     fsx = facts.options[FSX]
     largest, fastest = fsx.known("largest_published_capacity"), fsx.known("aggregate_read_at_least")
