@@ -1,4 +1,4 @@
-"""What in a workload can hardly be meant: traits that contradict each other, and sizes the model was not made for."""
+"""What in a workload can hardly be meant: a model that cannot be held, traits that contradict each other, odd sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint
+from gpufeed.model import checkpoint, training_state
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, CheckpointStall
 from gpufeed.model.rules import EXPRESS, S3, Traits
@@ -14,6 +14,7 @@ from gpufeed.model.rules import EXPRESS, S3, Traits
 
 def doubts(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterator[Caveat]:
     """Said before anything else, each with what is assumed then; none of them stops the plan."""
+    yield from training_state.doubts(job)
     yield from _contradictions(job, traits, on_s3)
     yield from _out_of_range(job)
 
