@@ -151,6 +151,19 @@ def test_the_verdict_carries_that_the_bucket_is_in_another_region() -> None:
     assert "path-other-region" in warnings(found)
 
 
+def test_s3_files_is_ruled_out_for_a_bucket_of_another_region() -> None:
+    # Its bucket has to be in its own Region; FSx links there, but is not told what changes.
+    job = {"interface": "file-paths", "data_in_s3": True, "instances": 8}
+    near, far = plan(**job), plan(**job, network_path="other-region")
+    assert near.option("s3-files").verdict != "ruled-out"
+    files = far.option("s3-files")
+    assert files.verdict == "ruled-out" and "bucket-in-other-region" in reasons(far, "s3-files")
+    assert "s3-files" not in {place.option for place in far.placements.values()}
+    assert "fsx-other-region" in reasons(far, "fsx-for-lustre")
+    assert far.option("fsx-for-lustre").verdict != "ruled-out"
+    assert "fsx-other-region" not in reasons(near, "fsx-for-lustre")
+
+
 def test_an_unknown_way_is_said() -> None:
     assert "path-unknown" in warnings(plan(network_path="unknown"))
 

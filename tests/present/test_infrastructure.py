@@ -94,6 +94,7 @@ PLANS = {
     ),
     "keys, objects": placed(plan(encryption="sse-kms-bucket-key"), "s3-standard", "s3-standard"),
     "elsewhere": placed(plan(network_path="other-region"), "s3-express-one-zone", "s3-standard"),
+    "lustre elsewhere": placed(plan(network_path="other-region"), "fsx-for-lustre", "fsx-for-lustre"),
     "large": plan(instances=256, dataset_bytes=2e15, objects=17_000_000_000),
     **{
         name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED, FACTS), NO_NEED)
@@ -220,6 +221,22 @@ def test_the_ordered_metadata_iops_of_many_opens_are_the_step_that_serves_them()
         "Mode": "USER_PROVISIONED",
         "Iops": 60_000,
     }
+
+
+def test_a_file_system_asks_no_bucket_of_another_region_for_its_changes() -> None:
+    _, document = template("lustre elsewhere")
+    found = {
+        body["Properties"]["FileSystemPath"]: body["Properties"].get("S3")
+        for body in of_type(document, "AWS::FSx::DataRepositoryAssociation").values()
+    }
+    exported = {"AutoExportPolicy": {"Events": ["NEW", "CHANGED"]}}
+    assert found == {"/data": None, "/checkpoints": exported}
+    same = {
+        body["file_system_path"]: body.get("s3")
+        for (kind, _), body in hcl("lustre elsewhere").items()
+        if kind.endswith("_association")
+    }
+    assert same == {"/data": None, "/checkpoints": [{"auto_export_policy": [{"events": ["NEW", "CHANGED"]}]}]}
 
 
 def test_data_is_imported_and_checkpoints_are_exported_but_never_their_deletion() -> None:

@@ -136,6 +136,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
         but.append(Reason("region-unknown", {"region": job.region}))
     elif region.get_value(backing) is None:
         but.append(Reason("backing-region-unknown", {"option": backing, "region": job.region}))
+    out += paths.bars(option, job.workload, facts)
     if traits.wants_files and not set(chosen.get_value("interfaces")) & {"posix", "file-paths"}:
         out.append(Reason("serves-no-files", {}, _source(chosen, "interfaces")))
     out += _cannot_do(chosen, traits)
@@ -242,7 +243,9 @@ COMPARISONS = frozenset(
 
 
 #: Keeps checkpoints from an option.  A saver is another program than the loader: it may write files.
-CANNOT_SAVE = frozenset({"not-in-region", "backing-not-in-region", "serves-no-files", "cannot-do-operation"})
+CANNOT_SAVE = frozenset(
+    {"not-in-region", "backing-not-in-region", "bucket-in-other-region", "serves-no-files", "cannot-do-operation"}
+)
 
 
 def can_save(answer: OptionAnswer) -> bool:

@@ -67,10 +67,19 @@ def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | Non
     return Reason("over-request-limit" if load.opens_an_object else "parts-over-request-limit", found, "s3-performance")
 
 
+def bars(option: str, workload: Workload, facts: Facts) -> Iterator[Reason]:
+    """What of the way to the bucket keeps an option from being used at all."""
+    elsewhere = facts.options[option].get("bucket_in_other_region")
+    if workload.network_path == OTHER_REGION and elsewhere is not None and elsewhere.value is False:
+        yield Reason("bucket-in-other-region", {}, elsewhere.sources[0])
+
+
 def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: Facts) -> Iterator[Reason]:
     """What the way to an option says against it."""
     if workload.network_path == OTHER_REGION and served_by(option, load, facts) == S3:
         yield Reason("other-region")
+    if workload.network_path == OTHER_REGION and option == FSX:
+        yield Reason("fsx-other-region", {}, facts.options[FSX]["bucket_in_other_region"].sources[0])
     zone = workload.zone
     if option == EXPRESS and zone is not None and _is_zone_id(zone):
         zones = facts.options[EXPRESS]["zones"]

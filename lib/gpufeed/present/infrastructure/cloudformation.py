@@ -246,7 +246,8 @@ def _file_system(system: FileSystem, need: Needed) -> Node:
         },
     }
     if system.holds_data:
-        imported = {"AutoImportPolicy": {"Events": _EVENTS}}
+        # From a bucket of another Region FSx imports once, when the link is made.
+        imported: Node = {"AutoImportPolicy": {"Events": _EVENTS}} if need.imports_changes else {}
         resources["DataAssociation"] = _association("/data", "DataPrefix", need, imported, batch_import=True)
     if system.holds_checkpoints:
         # Deleting a file must not delete its only durable copy.
@@ -267,7 +268,7 @@ def _association(path: str, prefix: str, need: Needed, s3: Node, *, batch_import
             "DataRepositoryPath": {"Fn::Sub": [f"s3://${{Bucket}}/${{{prefix}}}", {"Bucket": _BUCKET}]},
             "BatchImportMetaDataOnCreate": batch_import,
             "ImportedFileChunkSize": need.chunk_mib,
-            "S3": s3,
+            **({"S3": s3} if s3 else {}),
             "Tags": _TAGS,
         },
     }

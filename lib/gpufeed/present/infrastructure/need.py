@@ -54,6 +54,7 @@ class Needed:
     file_system: FileSystem | None
     directory_bucket: bool
     checkpoints_in_directory_bucket: bool
+    imports_changes: bool  # a bucket of the same Region tells the file system what changes there
     s3_files: bool
     checkpoints_in_s3_files: bool
     abort_multipart_days: int
@@ -80,6 +81,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         file_system=_file_system(plan, facts) if FSX in options else None,
         directory_bucket=directory_bucket,
         checkpoints_in_directory_bucket=EXPRESS in (placed["checkpoints"].option, placed["checkpoints"].backed_by),
+        imports_changes=workload.network_path != OTHER_REGION,
         s3_files=S3_FILES in options,
         checkpoints_in_s3_files=placed["checkpoints"].option == S3_FILES,
         abort_multipart_days=_in_unit(bucket, "abort_multipart_after"),

@@ -285,7 +285,9 @@ def _file_system(system: FileSystem, need: Needed) -> Iterator[Block]:
         nested.append(_of("lifecycle", (), prevent_destroy=True))
     yield _resource("aws_fsx_lustre_file_system", "training", *nested, **lustre)
     if system.holds_data:
-        yield _association("data", "auto_import_policy", _EVENTS, need, batch_import=True)
+        # From a bucket of another Region FSx imports once, when the link is made.
+        events = _EVENTS if need.imports_changes else []
+        yield _association("data", "auto_import_policy", events, need, batch_import=True)
     if system.holds_checkpoints:
         # Deleting a file must not delete its only durable copy.
         events = [event for event in _EVENTS if event != "DELETED"]
@@ -307,8 +309,8 @@ def _association(
     }
     if after:
         entries["depends_on"] = list(after)
-    s3 = _of("s3", (), _of(policy, (), events=events))
-    return _resource("aws_fsx_data_repository_association", kind, s3, **entries)
+    s3 = [_of("s3", (), _of(policy, (), events=events))] if events else []
+    return _resource("aws_fsx_data_repository_association", kind, *s3, **entries)
 
 
 def _rules(system: FileSystem) -> Iterator[Block]:
