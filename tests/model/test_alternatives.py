@@ -13,7 +13,7 @@ from gpufeed.model.alternatives import Alternative, alternatives, what_pays
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
-from gpufeed.present import words
+from gpufeed.present import tables, words
 
 FACTS = load()
 #: 64 GiB in 8 files of 8 GiB, every 6 minutes for 100 h: 1,000 saves
@@ -135,8 +135,18 @@ def test_a_program_that_reads_files_may_save_as_objects() -> None:
 
 
 def test_host_memory_that_is_too_small_is_no_alternative() -> None:
-    # 64 GiB twice do not fit in 100 GB
-    assert "instead-memory-first" not in asked(SAVES, checkpoint_mode="sync", host_memory_bytes=100e9)[1]
+    # 980 GB on 64 nodes, twice: 30.6 GB on each
+    assert "instead-memory-first" in asked(RARELY, host_memory_bytes=31e9)[1]
+    assert "instead-memory-first" not in asked(RARELY, host_memory_bytes=30e9)[1]
+
+
+def test_host_memory_is_no_place_for_the_checkpoints_of_a_single_node() -> None:
+    # No neighbour holds a copy: a node that fails leaves none.
+    alone, _ = asked(SAVES, checkpoint_mode="sync")
+    two, _ = asked(SAVES, checkpoint_mode="sync", instances=2)
+    assert checkpoint_plan(alone, FACTS).memory_first is None
+    assert checkpoint_plan(two, FACTS).memory_first is not None
+    assert "at least two instances" in tables.memory_first(None)[0]
 
 
 def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> None:
@@ -157,15 +167,15 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
 def test_a_copy_that_pays_in_no_case_is_not_told() -> None:
     # Half an hour of a file system costs less than GPUs at ten times the price that wait 19 minutes for a copy.
     plan, found = asked(UNET, run_hours=0.5, interface="posix", gpu_hour_price=550.4)
-    assert plan.recommended == "fsx-for-lustre" and plan.copy_once is not None
-    seconds, bill = plan.copy_once.seconds, plan.option("fsx-for-lustre").cost.beyond_base
-    assert seconds is not None and bill is not None and bill.value < seconds.value / 3600 * 8 * 550.4
-    assert "instead-copy-once" not in found
+    bill = plan.option("fsx-for-lustre").cost.beyond_base
+    assert plan.recommended == "fsx-for-lustre" and bill is not None and bill.value < 918 / 3600 * 8 * 550.4
+    assert plan.copy_once is None and "instead-copy-once" not in found
 
 
 def test_a_copy_that_has_no_price_is_called_not_priced() -> None:
     _, found = asked(UNET, region="eu-west-3")
-    assert "costs at most not priced" in words.reason(found["instead-copy-once"].reason)
+    said = words.reason(found["instead-copy-once-not-priced"].reason)
+    assert "Whether that costs less is not known: a price is missing." in said
 
 
 def test_without_a_price_of_the_gpus_it_says_why_nothing_could_be_compared() -> None:

@@ -261,11 +261,12 @@ def test_a_small_job_is_copied_once_and_never_needs_lustre() -> None:  # case 05
 
 
 def test_drives_read_at_least_their_random_reads() -> None:
-    copy = plan(interface="s3-api", epochs=10).copy_once
+    cheap = {"interface": "s3-api", "epochs": 10, "gpu_hour_price": 1}
+    copy = plan(**cheap).copy_once
     assert copy is not None and copy.fed_at_least is not None
     # 4,400,000 × 4,096 bytes = 18 GB/s against 8 GB/s
     assert copy.fed_at_least.value == 1.0
-    hungrier = plan(interface="s3-api", epochs=10, samples_per_second_per_accelerator=4000).copy_once
+    hungrier = plan(**cheap, samples_per_second_per_accelerator=4000).copy_once
     assert hungrier is not None and hungrier.fed_at_least is not None
     assert hungrier.fed_at_least.value == pytest.approx(4_400_000 * 4096 / 32e9)
 
@@ -283,14 +284,43 @@ def test_a_copy_that_gains_nothing_is_not_offered(traits: dict[str, Any]) -> Non
     assert plan(**traits).copy_once is None
 
 
+def test_a_copy_is_priced_beside_any_plan_and_not_named_where_it_cannot_pay() -> None:
+    # 100,000 GETs at USD 0.0004 per 1,000, and GPUs at USD 1 an hour that wait for 100 GB:
+    # 80 objects of 1 MB under way, each in 30 ms + 1 MB / 90 MB/s.
+    job = {"interface": "s3-api", "epochs": 10, "samples_per_second_per_accelerator": 4000}
+    found = plan(**job, gpu_hour_price=1)
+    copying = 1e11 * (0.03 + 1e6 / 90e6) / (80 * 1e6) / 3600
+    fed = 4_400_000 * 4096 / 32e9
+    run = 10 * 1e11 / 32e9 / 3600
+    told = reasons(found)["copy-once"].parameters
+    assert found.recommended == told["option"] == "s3-standard"
+    assert told["least"].value == pytest.approx(0.04 + copying)
+    assert told["cost"].value == pytest.approx(0.04 + copying + run * (1 / fed - 1))
+    assert told["other_cost"] == found.option("s3-standard").cost.beyond_base
+    # At USD 55.04 an hour the wait alone is USD 0.786; the plan's ten readings and its idle GPUs are 0.713.
+    assert "copy-once" not in reasons(plan(**job)) and plan(**job).copy_once is None
+
+
+def test_a_copy_through_a_gateway_pays_for_the_way() -> None:
+    traits = {"interface": "s3-api", "epochs": 10, "gpu_hour_price": 1, "network_path": "nat"}
+    near, through = plan(**traits | {"network_path": "gateway-endpoint"}).copy_once, plan(**traits).copy_once
+    assert near is not None and near.cost_at_least is not None and near.seconds is not None
+    assert through is not None and through.cost_at_least is not None and through.seconds is not None
+    # 100 GB are 93.13 GiB, at USD 0.045; a slower way makes the GPUs wait longer.
+    longer = (through.seconds.value - near.seconds.value) / 3600
+    assert through.cost_at_least.value - near.cost_at_least.value == pytest.approx(1e11 / GIB * 0.045 + longer)
+
+
 def test_drives_that_are_not_known_are_a_condition() -> None:
     found = plan(instance_type=None, accelerator="H100", accelerators_per_instance=8, interface="s3-api", epochs=10)
     assert found.copy_once is not None and found.copy_once.fits is None
-    assert found.recommended == "s3-standard" and "copy-once-if-it-fits" in reasons(found)
+    assert found.recommended == "s3-standard" and "copy-once-if-it-fits-not-priced" in reasons(found)
+    other = {"instance_type": None, "accelerator": "H100", "accelerators_per_instance": 8, "interface": "s3-api"}
+    assert "copy-once-if-it-fits" in reasons(plan(**other, epochs=10, gpu_hour_price=1))
 
 
 def test_the_shell_says_the_first_epoch_apart() -> None:
-    document = as_json(plan(epochs=10), load(), [], {})
+    document = as_json(plan(epochs=10, gpu_hour_price=1), load(), [], {})
     files = next(option for option in document["options"] if option["option"] == "s3-files")
     assert files["later_epochs"]["served_by"] == "host-memory"
     assert files["later_epochs"]["fed"] == {"low": 1.0, "value": 1.0, "high": 1.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpufeed.facts import Facts
-from gpufeed.model import caution, checkpoint, epochs, limits, loading, mount, paths, plausible
+from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
@@ -129,9 +129,11 @@ def plan_of(decision: Decision) -> Recommendation:
         *loading.caveats(fit, reads, None if whole.instead_of else lambda others: cheapest(others, rule, job), job),
         *limits.file_system_caveats(ordered(whole)),
     )
-    copy = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
+    copied = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
+    copy = copying.worth_naming(copied, fit[reads], job)
     placements["training_reads"] = explained(placements["training_reads"], whole, job)
-    placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads], copy)
+    placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads])
+    placements["training_reads"] = copying.explained(placements["training_reads"], fit[reads], copy)
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
     answers = tuple(against_the_rest(fit[option], whole, fit[reads], job) for option in SYSTEMS)

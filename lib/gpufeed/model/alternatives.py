@@ -13,7 +13,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import formulas
+from gpufeed.model import copying
 from gpufeed.model.advise import recommend
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.cost import bill_of, sum_of
@@ -56,7 +56,7 @@ def alternatives(
         *_other_interval(plan, job),
         *_memory_first(plan, job),
         *_as_objects(plan, job),
-        *_copied_once(plan, job),
+        *_copied_once(plan),
     ]
     return tuple(sorted(found, key=lambda one: -(one.saves or 0.0)))
 
@@ -275,37 +275,18 @@ def _memory_first(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         yield Alternative(Reason("instead-memory-first", said, "hyperpod-tiered-checkpointing"), saves)
 
 
-def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
-    """The data set on every instance's own drives, where the plan has a file system: the GPUs wait for the copy.
-
-    Equation: cost = nodes × GETs of the data set + (copy + run × (1 / fed − 1)) × GPU price.
-    Assumption: fed as by the random reads that are published, which is the least, so the cost is the most; fed in full
-    it is the least, and where even that does not pay nothing is said.
-    """
-    copy, reads, price = plan.copy_once, plan.option(plan.recommended), plan.gpu_hour_price
+def _copied_once(plan: Recommendation) -> Iterator[Alternative]:
+    """The data set on every instance's own drives, where the plan has a file system: its costs at most and least."""
+    copy, reads = plan.copy_once, plan.option(plan.recommended)
     if reads.option != FSX or copy is None or not copy.fits or copy.seconds is None or copy.fed_at_least is None:
-        return
-    run, part = job.run, job.facts.model.known("part_bytes").value
-    requests = Quantity.exact(job.workload.instances * max(run.objects, run.dataset_bytes.value / part))
-    gets = bill_of(run, job.facts).line("copy-gets", "requests", S3, "get", requests).amount
-    cost = least = None
-    if gets is not None and price is not None:
-        copying = copy.seconds / 3600.0
-        waits = copying + formulas.idle_hours(run.hours, copy.fed_at_least)
-        least = (gets + copying * price).named(plan.currency)
-        cost = (gets + waits * price).named(plan.currency)
-    now = reads.cost.beyond_base
-    if least is not None and now is not None and least.value >= now.value:
         return
     found = {
         "bytes": copy.bytes_per_node,
         "capacity": copy.capacity,
         "seconds": copy.seconds,
         "fed": copy.fed_at_least,
-        "cost": cost,
-        "least": least,
-        "other_cost": now,
-        "option": reads.option,
-    }
+    } | copying.costs(copy, reads)
+    cost, now = copy.cost_at_most, reads.cost.beyond_base
     saves = None if cost is None or now is None else max(0.0, now.value - cost.value)
-    yield Alternative(Reason("instead-copy-once", found, "ec2-instance-specifications"), saves)
+    id_ = "instead-copy-once" if "cost" in found else "instead-copy-once-not-priced"
+    yield Alternative(Reason(id_, found, "ec2-instance-specifications"), saves)

@@ -259,13 +259,13 @@ def _lost(losses: Losses, plan: Recommendation) -> Lost:
 
 
 def _memory_first(plan: Recommendation, facts: Facts) -> MemoryFirst | None:
-    """The named alternative, as SageMaker HyperPod's managed tiered checkpointing does it.
+    """The named alternative, as SageMaker HyperPod's managed tiered checkpointing does it; a neighbour keeps the copy.
 
     Assumptions: ranks that save are spread over the nodes; a failure leaves a copy in some node's memory.
     Equation: bytes per node = checkpoint / nodes × copies.  References: hyperpod-tiered-checkpointing.
     """
     demand, workload = plan.demand, plan.workload
-    if demand.checkpoint_bytes is None or demand.mean_time_to_failure is None:
+    if demand.checkpoint_bytes is None or demand.mean_time_to_failure is None or workload.instances < 2:
         return None
     nodes = min(workload.instances, demand.checkpoint_writers)
     needed = (demand.checkpoint_bytes / nodes * facts.model.known("memory_checkpoint_copies")).named("bytes")

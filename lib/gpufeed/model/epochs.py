@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
@@ -303,8 +302,8 @@ def copied_once(
     return CopyOnce(data, drives, None if drives is None else True, seconds, fed)
 
 
-def explained(reads: Placement, answer: OptionAnswer, copy: CopyOnce | None) -> Placement:
-    """The placement of the training reads with what to do about the first epoch, and the copy that may replace it."""
+def explained(reads: Placement, answer: OptionAnswer) -> Placement:
+    """The placement of the training reads with what to do about the first epoch."""
     more, first = [], answer.first_epoch
     if first.way is not None:
         found = {"seconds": first.seconds, "load_seconds": first.load_seconds, "waits_seconds": first.waits_seconds}
@@ -312,13 +311,6 @@ def explained(reads: Placement, answer: OptionAnswer, copy: CopyOnce | None) -> 
         more.append(Reason(f"first-epoch-{first.way}-{'hydrate' if answer.option == FSX else 'import'}", found))
     if first.part is not None and answer.option == FSX:
         more.append(Reason("fsx-sized-for-what-is-read", {"part": first.part}, "fsx-data-repositories"))
-    if copy is not None and reads.option != FSX:
-        copied: dict[str, Any] = {"bytes": copy.bytes_per_node, "capacity": copy.capacity, "seconds": copy.seconds}
-        if copy.fits and copy.fed_at_least is not None:
-            copied["fed"] = copy.fed_at_least
-            more.append(Reason("copy-once", copied, "ec2-instance-specifications"))
-        else:
-            more.append(Reason("copy-once-if-it-fits", copied))
     return replace(reads, reasons=(*reads.reasons, *more))
 
 

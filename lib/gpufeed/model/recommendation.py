@@ -188,6 +188,8 @@ class CopyOnce:
     fits: bool | None
     seconds: Quantity | None  # out of S3; the drives may take longer
     fed_at_least: Quantity | None  # from the random reads that are published; the drives' own rate is unknown
+    cost_at_most: Quantity | None = None  # fed no better than that; the GPUs wait for the copy.  None: not priced
+    cost_at_least: Quantity | None = None  # fed in full
 
 
 @frozen

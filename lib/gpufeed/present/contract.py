@@ -196,6 +196,8 @@ def _copy_once(copy: CopyOnce | None) -> dict[str, Any] | None:
         "fits": copy.fits,
         "seconds": ranged(copy.seconds),
         "fed_at_least": ranged(copy.fed_at_least),
+        "cost_at_most": ranged(copy.cost_at_most),
+        "cost_at_least": ranged(copy.cost_at_least),
     }
 
 

@@ -259,7 +259,7 @@ def _can(ability: Ability, operation: str) -> str:
 def memory_first(found: MemoryFirst | None) -> list[str]:
     """Host memory first as a named alternative: what it costs, what it needs, and what it does not survive."""
     if found is None:
-        return [text("checkpoints.size-unknown")]
+        return [text("memory-first.none")]
     fits = "unknown" if found.fits is None else "yes" if found.fits else "no"
     holds = "unknown" if found.drives_hold is None else "yes" if found.drives_hold else "no"
     return [
