@@ -328,3 +328,26 @@ def test_how_much_is_brought_in_is_one_of_two_limits() -> None:
     # 345 GB in 360 s at worst; at best as fast as 28,800 GiB take it at 200 MB/s per TiB
     assert throughput.low == pytest.approx(345e9 / 360, rel=0.01)
     assert throughput.high == pytest.approx(28.8 * 200e6)
+
+
+def test_loading_a_file_system_far_larger_than_the_one_measured_is_said() -> None:
+    # 28,800 GiB were measured: 120 TB need 111,759 GiB, 112,800 of which are 3.92 times as many.
+    for data, capacity in ((50e12, None), (120e12, 112_800)):
+        found = plan(IMAGES, dataset_bytes=data, epochs=2, run_hours=None)
+        assert found.recommended == "fsx-for-lustre"
+        told = caveat(found, "fsx-loading-unmeasured")
+        if capacity is None:
+            assert told is None
+        else:
+            assert told is not None and told.parameters["capacity"] == capacity
+            assert told.parameters["factor"] == pytest.approx(112_800 / 28_800)
+            assert told.parameters["seconds"] == found.option("fsx-for-lustre").first_epoch.load_seconds
+
+
+def test_a_run_of_less_than_an_hour_says_what_a_file_system_is_billed_for() -> None:
+    short, long = (plan(IMAGES, run_hours=hours) for hours in (0.5, 1.0))
+    assert short.recommended == long.recommended == "fsx-for-lustre"
+    told = caveat(short, "fsx-short-run")
+    assert told is not None and told.parameters["seconds"].value == 1800
+    assert "billed by the second, without a minimum" in words.warning(told)
+    assert caveat(long, "fsx-short-run") is None

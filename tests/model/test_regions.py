@@ -189,3 +189,12 @@ def test_a_scan_does_not_call_an_unconfirmed_option_fine() -> None:
     }
     assert found["eu-central-1"]["s3-express-one-zone"] == "region-unknown"
     assert found["eu-west-1"]["s3-express-one-zone"] == "too-few-to-matter"
+
+
+def test_a_region_where_nothing_is_priced_says_first_that_no_cost_is_compared() -> None:
+    found = plan("cn-northwest-1", interface="posix")
+    told = next(warning for warning in found.warnings if warning.id == "nothing-priced")
+    assert told.grave and told.parameters == {"region": "cn-northwest-1"}
+    assert all(warning.grave for warning in found.warnings[: found.warnings.index(told)])
+    # Priced by other Regions, or in part, is something to compare.
+    assert not any("nothing-priced" in said(plan(region)) for region in ("us-east-1", "eu-central-1", "me-south-1"))

@@ -161,6 +161,7 @@ def plan_of(decision: Decision) -> Recommendation:
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *caution.exports_behind(placed, job),
             *doubts,
+            *limits.nothing_priced(job.region, answers),
             *caution.objects_as_samples(job),
             *job.demand.warnings,
             *decision.warnings,
@@ -168,6 +169,8 @@ def plan_of(decision: Decision) -> Recommendation:
             *(caveat for caveat in noted if not caveat.grave),
             *limits.caveats(job.region, facts, placements.values()),
             *limits.unpriced(job.region, answers),
+            *limits.short_run(placements.values(), job),
+            *limits.loading_unmeasured(fit[reads], facts),
             *epochs.caveats(fit[reads], job.passes, facts),
             *mount.caveats(reads, job),
             *paths.caveats(

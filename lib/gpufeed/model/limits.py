@@ -7,7 +7,8 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.model.fsx import BEYOND_PUBLISHED, SAID_WITH_THE_PLAN
+from gpufeed.facts.quantity import Quantity
+from gpufeed.model.fsx import BEYOND_PUBLISHED, GIB, SAID_WITH_THE_PLAN
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, CostLine, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import FSX, S3_FILES, SYSTEMS
@@ -59,10 +60,17 @@ def _file_systems(region: str, here: Section, ordered: list[Mapping[str, Any]]) 
         yield Caveat("fsx-efa-not-confirmed", {"region": region})
 
 
+def nothing_priced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
+    """That no cost of any option can be compared, neither by prices of the Region nor by those of others."""
+    could_be_used = [answer for answer in answers if answer.verdict != "ruled-out"]
+    without = _without_price(could_be_used)
+    if without == could_be_used and all(answer.weighed is None for answer in without):
+        yield Caveat("nothing-priced", {"region": region}, grave=True)
+
+
 def unpriced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
     """The options that could be used, of which a price of the Region has no source; GPUs and transfer apart."""
-    could_be_used = (answer for answer in answers if answer.verdict != "ruled-out")
-    without = [answer for answer in could_be_used if any(map(_has_no_price, answer.cost.lines))]
+    without = _without_price(answer for answer in answers if answer.verdict != "ruled-out")
     for caveat, ones in (
         ("region-priced-elsewhere", [answer for answer in without if answer.weighed is not None]),
         ("region-not-priced", [answer for answer in without if answer.weighed is None]),
@@ -71,9 +79,33 @@ def unpriced(region: str, answers: Iterable[OptionAnswer]) -> Iterator[Caveat]:
             yield Caveat(caveat, {"region": region, "options": tuple(answer.option for answer in ones)})
 
 
+def _without_price(answers: Iterable[OptionAnswer]) -> list[OptionAnswer]:
+    return [answer for answer in answers if any(map(_has_no_price, answer.cost.lines))]
+
+
 def _has_no_price(line: CostLine) -> bool:
     priced_here = line.part in ("base", "storage", "requests", "kms")
     return priced_here and line.unit_price is None and line.quantity is not None
+
+
+def short_run(placements: Iterable[Placement], job: Job) -> Iterator[Caveat]:
+    """A file system for less than an hour: what is billed beside the run itself.  References: fsx-pricing."""
+    seconds = job.run.hours * 3600.0
+    if seconds < 3600.0 and any(placed.option == FSX for placed in placements):
+        least = job.facts.options[FSX].known("billing_minimum")
+        yield Caveat("fsx-short-run", {"seconds": Quantity.exact(seconds, "seconds"), "least": least})
+
+
+def loading_unmeasured(reads: OptionAnswer, facts: Facts) -> Iterator[Caveat]:
+    """Loading a file system far larger than the one whose loading was measured."""
+    capacity, first = reads.supply.configuration.get("storage_capacity_gib"), reads.first_epoch
+    if reads.option != FSX or capacity is None or first.way is None:
+        return
+    chosen = facts.options[FSX]
+    measured = chosen.known("hydrate_capacity").value / GIB
+    if capacity > measured * chosen.known("hydrate_far").value:
+        found = {"capacity": capacity, "measured": measured, "factor": capacity / measured}
+        yield Caveat("fsx-loading-unmeasured", found | {"seconds": first.load_seconds})
 
 
 def file_system_caveats(said: Iterable[Reason]) -> Iterator[Caveat]:
