@@ -44,7 +44,7 @@ def test_an_unknown_checkpoint_is_unknown_in_every_cell() -> None:
 def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_price() -> None:
     bill = tables.bill(recommend(workload_of_two_gigabytes(), load()), "fsx-for-lustre")
     rows = [row.to_list() for _, row in bill.iterrows()]
-    # 2e9 / 2^30 GiB and 1,200 GiB for a month; 239 parts of 8 MiB fill the file system
+    # 2e9 / 2^30 GiB and 1,200 GiB for a month; 238 parts of 8 MiB of data and 1,915 of weights fill the file system
     assert rows[0][:4] == [
         "storage of the data set in S3 Standard",
         "1.86 GiB-months",
@@ -52,10 +52,13 @@ def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_pri
         "USD 0.0428",
     ]
     assert rows[1][:4] == ["storage of the option itself", "1,200 GiB-months", "USD 0.145 per GiB-month", "USD 174"]
-    assert rows[2][1:3] == ["238 requests", "USD 0.0004 per 1,000 requests"]
+    assert rows[2][1:3] == ["2,153 requests", "USD 0.0004 per 1,000 requests"]
     assert rows[3] == ["idle GPUs", "0 h", "USD 55.04 per hour of all instances", "USD 0", "ec2-price-list 2026-07-28"]
-    assert rows[-2][0] == "sum without the storage of the data set in S3" and rows[-2][3] == "USD 174"
-    assert rows[-1][0] == "total" and rows[-1][3] == "USD 174"
+    # 16.06 GB of weights at 80 % of 150 MB/s: 133.8 s
+    assert rows[4][0] == "GPUs waiting for weights at the start"
+    assert rows[4][1].startswith("0.0372 h (") and rows[4][3].startswith("USD 2.05 (")
+    assert rows[-2][0] == "sum without the storage of the data set in S3" and rows[-2][3].startswith("USD 176 (")
+    assert rows[-1][0] == "total" and rows[-1][3].startswith("USD 176 (")
 
 
 def test_a_bill_in_china_is_in_its_currency_and_says_what_is_not_priced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +66,9 @@ def test_a_bill_in_china_is_in_its_currency_and_says_what_is_not_priced(monkeypa
     china = replace(workload_of_two_gigabytes(), region="cn-north-1", gpu_hour_price=300.0)
     rows = [row.to_list() for _, row in tables.bill(recommend(china, load()), "s3-standard").iterrows()]
     assert rows[0] == ["数据集在 S3 Standard 中的存储", "1.86 GiB·月", "未定价", "未定价", "无"]
-    assert rows[-3][1:4] == ["0 小时", "所有实例每小时 300 元人民币", "0 元人民币"]
+    assert rows[-4][1:4] == ["0 小时", "所有实例每小时 300 元人民币", "0 元人民币"]
+    # 16.06 GB in 3.69 s, as by 8 ranks × 10 parts of 8 MiB in 123.2 ms each, of which 80 % are reached
+    assert rows[-3][1].startswith("0.00102 小时") and rows[-3][3].startswith("0.307 元人民币")
     assert rows[-1][0] == "合计" and rows[-1][3] == "未定价"
 
 
@@ -77,10 +82,10 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
     plain, through_nat = (
         recommend(w, load()) for w in (traits, replace(traits, network_path="nat", encryption="sse-kms"))
     )
-    parts = ["Storage", "Requests", "Checkpoints", "Idle GPUs"]
+    parts = ["Storage", "Requests", "Loading", "Checkpoints", "Idle GPUs"]
     assert list(tables.costs(plain).columns) == ["Option", *parts, "Total", "Not priced"]
     shown = tables.costs(through_nat)
-    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Checkpoints"]
+    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Loading"]
     s3 = shown[shown["Option"] == "Amazon S3 Standard"].iloc[0]
     transfer = through_nat.option("s3-standard").cost.transfer
     assert (

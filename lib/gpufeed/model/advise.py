@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible
@@ -14,6 +15,7 @@ from gpufeed.model.placements import checkpoints, scratch, simple, training_read
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
+from gpufeed.model.saving_file_system import dearer_for_weights
 from gpufeed.model.together import Shared, Together, against_the_rest, explained, in_plan, ordered, together
 from gpufeed.model.workload import Workload
 
@@ -134,6 +136,10 @@ def plan_of(decision: Decision) -> Recommendation:
     placements["training_reads"] = explained(placements["training_reads"], whole, job)
     placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads])
     placements["training_reads"] = copying.explained(placements["training_reads"], fit[reads], copy)
+    if reads == FSX != placed.option:
+        found = placements["training_reads"]
+        more = tuple(dearer_for_weights(fit[FSX], job))
+        placements["training_reads"] = replace(found, reasons=(*found.reasons, *more))
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
     answers = tuple(against_the_rest(fit[option], whole, fit[reads], job) for option in SYSTEMS)

@@ -1,7 +1,8 @@
 """What an option costs for the run, line by line: storage, requests, bytes, and the GPUs that wait for it.
 
 A line is an amount in billing units × a price; every sum is the sum of its lines.  Left out, because they do not
-depend on the option: the instances themselves while they are fed, and backups.  Left out, because it is small beside
+depend on the option: the instances themselves while they are fed, backups, and storage in S3 of the weights that a job
+starts from.  Left out, because it is small beside
 what the GPUs cost then: storage for the time by which waiting makes the run longer.
 """
 
@@ -44,6 +45,13 @@ class Run:
     jobs: int = 1  # that share the data set, its copies and the file system
     uploads: bool = False  # the data set is not in S3 yet
     touched_bytes: Quantity | None = None  # what is brought into a file system at all; None: the whole data set
+    weights: Quantity | None = None  # one copy of what the job starts from; None: it starts from nothing
+    weights_read: Quantity | None = None  # of them by all instances, at the start
+
+    @property
+    def read_in_all(self) -> Quantity | None:
+        """Bytes: samples, and the weights at the start."""
+        return self.read_bytes if self.weights_read is None else _plus(self.read_bytes, self.weights_read)
 
     @property
     def weighed_gpu_price(self) -> Quantity | None:
@@ -143,16 +151,20 @@ def cost(
     configuration: Configuration | None,
     *,
     evaluation_fed: Quantity | None = None,
+    weights_seconds: Quantity | None = None,
     first: FirstEpoch | None = None,
 ) -> Cost:
     """Every line that can be priced, and the sums.
+
+    ``weights_seconds`` is how long the GPUs wait at the start until the weights are on all instances.
 
     The data set always lies in S3 (rule ``durable-base``), so that storage is part of each option's storage; the
     ``beyond_base`` total leaves it out, which is what options are compared by.
     """
     # That of a file system is worked out as soon as two of its configurations are compared.
     work_out = _kept if configuration is None else _cost
-    return work_out(option, run, fed, facts, configuration, evaluation_fed=evaluation_fed, first=first)
+    more = {"evaluation_fed": evaluation_fed, "weights_seconds": weights_seconds}
+    return work_out(option, run, fed, facts, configuration, **more, first=first)
 
 
 def _cost(
@@ -163,6 +175,7 @@ def _cost(
     configuration: Configuration | None,
     *,
     evaluation_fed: Quantity | None,
+    weights_seconds: Quantity | None,
     first: FirstEpoch | None,
 ) -> Cost:
     bill = bill_of(run, facts)
@@ -175,6 +188,7 @@ def _cost(
         *_way_to_s3(bill, backing),
         _idle(run, fed),
         *_in_evaluations(run, evaluation_fed),
+        *_for_weights(run, weights_seconds),
         *(() if first is None else filling_lines(first.way, option, bill, first, configuration)),
     )
     return summed(run.currency, bill.months, lines)
@@ -248,6 +262,15 @@ def _in_evaluations(run: Run, fed: Quantity | None) -> Iterator[CostLine]:
         yield waiting("evaluation-gpu", run, waiting_hours(run.hours, run.evaluation, fed))
 
 
+def _for_weights(run: Run, seconds: Quantity | None) -> Iterator[CostLine]:
+    """GPUs that wait at the start until the weights are on all instances.
+
+    Assumption: once a run.  What a start after a failure reads again is left out, as the work that a failure loses is.
+    """
+    if run.weights_read is not None:
+        yield waiting("weights-gpu", run, None if seconds is None else seconds / 3600.0)
+
+
 def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
     """Hours in which the GPUs wait × what the cluster costs an hour.  No such hour costs nothing, at any price."""
     amount, elsewhere, price = None, None, run.gpu_hour_price
@@ -292,8 +315,18 @@ def _between(held: Quantity, low: float, high: float | None) -> Quantity:
 
 
 def _s3(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
-    yield bill.line("gets", "requests", S3, "get", bill.run.requests)
+    yield bill.line("gets", "requests", S3, "get", _requests(bill))
     yield bill.line("lists", "requests", S3, "list", _listings(bill))
+
+
+def _requests(bill: Bill) -> Quantity | None:
+    """Requests that read samples, and those that read the weights in parts."""
+    requests, weights = bill.run.requests, bill.run.weights_read
+    return requests if weights is None else _plus(requests, weights / bill.facts.model.known("part_bytes").value)
+
+
+def _plus(read: Quantity | None, more: Quantity) -> Quantity | None:
+    return None if read is None else (read + more).named(read.unit)
 
 
 def _listings(bill: Bill) -> Quantity | None:
@@ -310,7 +343,18 @@ def _passes(run: Run) -> Quantity | None:
 
 def _filling(bill: Bill, share: float = 1.0) -> CostLine:
     """One read of each object from S3, large ones in parts: what a copy of this share of the data set is filled by."""
-    return bill.line("copy-gets", "requests", S3, "get", _transfers(bill) * share)
+    return bill.line("copy-gets", "requests", S3, "get", _with_weights(bill, share))
+
+
+def _with_weights(bill: Bill, share: float = 1.0) -> Quantity:
+    """Requests that move this share of the data set once, and the weights where the job starts from some."""
+    data, weights = _transfers(bill) * share, bill.run.weights
+    return data if weights is None else data + weights / bill.facts.model.known("part_bytes").value
+
+
+def _copied(run: Run) -> Quantity:
+    """Bytes of a copy that the job reads from: the data set, and the weights where it starts from some."""
+    return run.dataset_bytes if run.weights is None else run.dataset_bytes + run.weights
 
 
 def _share_touched(run: Run) -> float:
@@ -328,12 +372,13 @@ def _transfers(bill: Bill) -> Quantity:
 def _express(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     """A copy in the zone, put there once, and every byte read is charged."""
     run = bill.run
-    yield bill.line("own-storage", "storage", EXPRESS, "storage", run.dataset_bytes * bill.months)
+    copied = _copied(run)
+    yield bill.line("own-storage", "storage", EXPRESS, "storage", copied * bill.months)
     yield _filling(bill)
-    yield bill.line("copy-puts", "requests", EXPRESS, "put", _transfers(bill))
-    yield bill.line("copy-upload", "requests", EXPRESS, "upload", run.dataset_bytes)
-    yield bill.line("gets", "requests", EXPRESS, "get", run.requests)
-    yield bill.line("retrieval", "requests", EXPRESS, "retrieval", run.read_bytes)
+    yield bill.line("copy-puts", "requests", EXPRESS, "put", _with_weights(bill))
+    yield bill.line("copy-upload", "requests", EXPRESS, "upload", copied)
+    yield bill.line("gets", "requests", EXPRESS, "get", _requests(bill))
+    yield bill.line("retrieval", "requests", EXPRESS, "retrieval", run.read_in_all)
     yield bill.line("lists", "requests", EXPRESS, "list", _listings(bill))
 
 
@@ -384,9 +429,7 @@ def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     """
     run, chosen = bill.run, bill.facts.options[S3_FILES]
     if not _imported(bill):
-        looked_up = None if run.requests is None else run.requests * chosen.known("minimum_metadata_operation").value
-        yield bill.line("gets", "requests", S3, "get", run.requests)
-        yield bill.line("metadata-reads", "requests", S3_FILES, "read", looked_up)
+        yield from _read_directly(bill, _requests(bill))
         return
     least = chosen.known("minimum_data_operation").value
     brought = most(run.dataset_bytes, Quantity.exact(run.objects * least))
@@ -397,6 +440,15 @@ def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     yield _filling(bill)
     yield bill.line("file-imports", "requests", S3_FILES, "write", brought)
     yield bill.line("file-reads", "requests", S3_FILES, "read", read)
+    if run.weights_read is not None:  # large files, which are not imported
+        yield from _read_directly(bill, run.weights_read / bill.facts.model.known("part_bytes").value)
+
+
+def _read_directly(bill: Bill, requests: Quantity | None) -> Iterator[CostLine]:
+    """Reads through S3 Files of what stays in the bucket."""
+    each = bill.facts.options[S3_FILES].known("minimum_metadata_operation").value
+    yield bill.line("gets", "requests", S3, "get", requests)
+    yield bill.line("metadata-reads", "requests", S3_FILES, "read", None if requests is None else requests * each)
 
 
 # ---- filling it from the bucket, before the GPUs start or while they read --------------------------------------------
@@ -476,9 +528,16 @@ def _read_from_s3(bill: Bill, option: str) -> tuple[Quantity | None, Quantity | 
     """
     run = bill.run
     if option == S3 or (option == S3_FILES and not _imported(bill)):
-        return run.read_bytes, run.read_bytes, run.requests
-    share = (_share_touched(run) if option == FSX else 1.0) / run.jobs
-    return run.read_bytes if option == EXPRESS else _NOTHING, run.dataset_bytes * share, _transfers(bill) * share
+        return run.read_in_all, run.read_in_all, _requests(bill)
+    share = _share_touched(run) if option == FSX else 1.0
+    if option == S3_FILES:  # weights are large files, which the instances read from the bucket
+        once = run.dataset_bytes * (share / run.jobs)
+        of_weights, of_data = run.weights_read, _transfers(bill) * (share / run.jobs)
+        if of_weights is None:
+            return _NOTHING, once, of_data
+        return of_weights, once + of_weights, of_data + of_weights / bill.facts.model.known("part_bytes").value
+    once = run.dataset_bytes * share if run.weights is None else run.dataset_bytes * share + run.weights
+    return run.read_in_all if option == EXPRESS else _NOTHING, once / run.jobs, _with_weights(bill, share) / run.jobs
 
 
 _OPTIONS = {S3: _s3, EXPRESS: _express, FSX: _fsx, S3_FILES: _s3_files}

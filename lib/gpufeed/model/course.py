@@ -60,7 +60,11 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
     # A copy in a directory bucket is made by copying objects, for which no rate is published.
     seconds = None if reads.option == EXPRESS else reads.first_epoch.load_seconds
     loaded = job.passes.touched if reads.option == FSX and job.passes.touched is not None else job.run.dataset_bytes
-    yield Step(f"bring-in.{reads.option}", BEFORE, seconds, {"bytes": loaded})
+    found = {"bytes": loaded}
+    if job.run.weights is None or reads.option == S3_FILES:  # which reads large files from the bucket
+        yield Step(f"bring-in.{reads.option}", BEFORE, seconds, found)
+    else:
+        yield Step(f"bring-in-with-weights.{reads.option}", BEFORE, seconds, found | {"weights": job.run.weights})
 
 
 def _used(plan: Recommendation) -> set[str]:
@@ -70,8 +74,11 @@ def _used(plan: Recommendation) -> set[str]:
 
 
 def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
-    """Training, waiting for reads and saves included, and each save on its way to S3."""
-    waits = [line.quantity for line in plan.cost.lines if line.part == "idle-gpu"]
+    """The weights, training with what it waits for reads and saves, and each save on its way to S3."""
+    if job.run.weights_read is not None:
+        started = plan.option(plan.recommended).bursts.base_model_seconds
+        yield Step("weights", DURING, started, {"bytes": job.run.weights_read})
+    waits = [line.quantity for line in plan.cost.lines if line.part == "idle-gpu" and line.id != "weights-gpu"]
     hours = Quantity.exact(job.run.hours)
     for waited in waits:
         if waited is not None:

@@ -100,11 +100,16 @@ def first_epoch(
     facts: Facts,
     configuration: Configuration | None,
     run_seconds: float,
+    weights: Quantity | None = None,
+    bulk: Quantity | None = None,
 ) -> FirstEpoch:
     """The pass that finds nothing near: an option that is filled from S3 as it is read gives no more than that.
 
     ``own`` is how fed the option keeps the GPUs by itself.  Equation: seconds = bytes / (demand × fed); a run that ends
     before (``run_seconds`` at full GPU speed, where no epochs were stated) takes run_seconds / fed.
+
+    Loaded into a file system are the ``weights`` as well that the job starts from, which are then read at ``bulk``
+    [bytes/s].  Assumption: they are few and large files, so that their bytes set how long that takes.
     """
     rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
     if rate is None:
@@ -117,6 +122,11 @@ def first_epoch(
     if brought_in is not None and loaded is not None:
         load_seconds = (needed / loaded).named("seconds")
         waits = None if asked is None else formulas.filling_wait(needed, brought_in, served)
+        if weights is not None and given.option == FSX and configuration is not None:
+            brought = least(_hydrate_bytes(configuration, facts), configuration.write_bytes_per_s)
+            load_seconds = (load_seconds + weights / brought).named("seconds")
+            if waits is not None and bulk is not None:
+                waits = (waits + formulas.filling_wait(weights, brought, bulk)).named("seconds")
         if brought_in.value < rate.value:
             limited_by = "hydrate" if given.option == FSX else "import"
         rate = least(rate, brought_in).named("bytes/s")
@@ -164,13 +174,22 @@ def _hydrate(load: Load, configuration: Configuration, facts: Facts) -> Quantity
     limit that it was not, the high end is what was possible.  Either may be the same for every file system, or grow
     with its capacity, objects/s up to what S3 gives; the range spans both.  References: fsx-hsm-restore-report.
     """
-    chosen = facts.options[FSX]
-    scale = configuration.capacity_gib * GIB / chosen.known("hydrate_capacity").value
-    of_bytes, of_objects = chosen.known("hydrate_throughput"), chosen.known("hydrate_rate") * load.object_bytes.value
+    of_objects = facts.options[FSX].known("hydrate_rate") * load.object_bytes.value
     return least(
-        of_bytes._replace(low=of_bytes.low * min(1.0, scale), high=of_bytes.high * max(1.0, scale)),
-        of_objects._replace(low=of_objects.low * min(1.0, scale)),
+        _hydrate_bytes(configuration, facts),
+        of_objects._replace(low=of_objects.low * min(1.0, _hydrate_scale(configuration, facts))),
     ).named("bytes/s")
+
+
+def _hydrate_bytes(configuration: Configuration, facts: Facts) -> Quantity:
+    """bytes/s from S3 into FSx for Lustre as far as bytes are its limit: what few large files come at."""
+    of_bytes, scale = facts.options[FSX].known("hydrate_throughput"), _hydrate_scale(configuration, facts)
+    low, high = of_bytes.low * min(1.0, scale), of_bytes.high * max(1.0, scale)
+    return of_bytes._replace(low=low, high=high, unit="bytes/s")
+
+
+def _hydrate_scale(configuration: Configuration, facts: Facts) -> float:
+    return configuration.capacity_gib * GIB / facts.options[FSX].known("hydrate_capacity").value
 
 
 def later_epochs(

@@ -58,7 +58,7 @@ def sized(
     if plan is None:
         return _sized(needs[0], job)
     chosen = plan.option(FSX).supply.configuration
-    sizes = [_sized(need, job, file_system_with_waiting(need, job) if saves else None) for need in needs]
+    sizes = [_sized(need, job, file_system_with_waiting(need, job, saves=saves)) for need in needs]
     return next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
 
 

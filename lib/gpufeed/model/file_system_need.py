@@ -18,7 +18,8 @@ from gpufeed.model.supply import Load
 def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
     """What a file system that the job reads from has to hold and to move.
 
-    With ``saves`` it has room for the last good checkpoints beside the data, takes the saves, and reads for a restore
+    Beside the data it has room for the weights that the job starts from; equal jobs are taken to start from the same.
+    With ``saves`` it has room for the last good checkpoints as well, takes the saves, and reads for a restore
     where that is more.  ``share`` is that of the training reads which reach it: the memory of the instances may serve
     the others.  Several jobs are sized for all of them at once: reading, saving, or restoring.
     Assumption: a file is opened once for all of it that is read, also where it is read in parts.
@@ -28,9 +29,10 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
     demands = {"read": asked.read_bytes_per_s, "opens": opens}
     demands |= {"write": asked.checkpoint_write_bytes_per_s} if saves else {}
     small_files = load.opens_an_object and load.object_bytes.value < facts.model.known("part_bytes").value
-    data = _data_bytes(job)
+    data, weights = _data_bytes(job), 0.0 if job.run.weights is None else job.run.weights.high
+    reads_from = data + weights
     return Need(
-        holds_bytes=data + _checkpoints_bytes(job) * jobs if saves else data,
+        holds_bytes=reads_from + _checkpoints_bytes(job) * jobs if saves else reads_from,
         leaves_bytes=job.run.dataset_bytes.value - data,
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs if saves else 0,

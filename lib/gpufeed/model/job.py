@@ -89,6 +89,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     traffic, told = traffic_of(workload, asked, passes, run.objects, facts)
     warnings += told
     run = _with_evaluations(run, traffic.evaluation, asked)
+    if traffic.starts.base_model_bytes is not None:
+        run = replace(run, weights=traffic.starts.base_model_once, weights_read=traffic.starts.base_model_bytes)
     read = touched(workload, passes, run.read_bytes, opens_an_object=load.opens_an_object)
     passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
     if run.gpu_hour_price is None:

@@ -61,8 +61,11 @@ def _judged(
         facts=job.facts,
         configuration=configuration,
         run_seconds=job.run.hours * 3600.0,
+        weights=job.run.weights,
+        bulk=restore,
     )
     first = filling(option, run, first, job.facts, configuration)
+    waited = {"evaluation_fed": bursts.evaluation_fed, "weights_seconds": bursts.base_model_seconds}
     return OptionAnswer(
         option=option,
         verdict="works",
@@ -70,7 +73,7 @@ def _judged(
         supply=given,
         fed=own if later is None else later.fed,
         stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
-        cost=cost(option, run, fed, job.facts, configuration, evaluation_fed=bursts.evaluation_fed, first=first),
+        cost=cost(option, run, fed, job.facts, configuration, first=first, **waited),
         first_epoch=first,
         later_epochs=later,
         bursts=bursts,
@@ -81,11 +84,10 @@ def _judged(
 def _configuration(job: Job, share: float, *, saves: bool) -> fsx.Configuration | None:
     """The cheapest file system that holds the data and serves this share of the reads; None where the region has none.
 
-    With ``saves`` the GPUs that wait for them count with its price.  The first epoch is no reason for a faster one: it
-    is brought in before.
+    The GPUs that wait at the start for weights count with its price, and with ``saves`` those that wait for them.  The
+    first epoch is no reason for a faster one: it is brought in before.
     """
-    need = need_of(job, share, saves=saves)
-    return file_system_with_waiting(need, job) if saves else fsx.cheapest(need, job.region, job.facts)
+    return file_system_with_waiting(need_of(job, share, saves=saves), job, saves=saves)
 
 
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:

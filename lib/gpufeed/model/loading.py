@@ -60,7 +60,7 @@ def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job)
     fast, slow = choose(_loaded_in(fit, load.low)), choose(_loaded_in(fit, load.high))
     if fast != slow:
         seconds = _where_it_flips(fit, choose, load, fast)
-        rate = Quantity.exact(_objects(job) / seconds, "objects/s")
+        rate = Quantity.exact(_objects(job) / (seconds * _share_of_data(job)), "objects/s")
         said = {"option": fast, "other": slow, "seconds": load, "flips_at": Quantity.exact(seconds, "seconds")}
         yield Caveat("loading-rate-decides", said | {"rate": rate})
 
@@ -68,6 +68,15 @@ def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job)
 def _objects(job: Job) -> float:
     touched, whole = job.run.touched_bytes, job.run.dataset_bytes.value
     return job.run.objects if touched is None else job.run.objects * min(1.0, touched.value / whole)
+
+
+def _share_of_data(job: Job) -> float:
+    """What of the time of loading the data set takes beside the weights, taken to be its share of the bytes."""
+    run = job.run
+    if run.weights is None:
+        return 1.0
+    data = (run.touched_bytes or run.dataset_bytes).value
+    return data / (data + run.weights.value)
 
 
 def _loaded_in(fit: Fit, seconds: float) -> Fit:

@@ -95,6 +95,7 @@ class Starts:
     first_batches_bytes: Quantity | None  # until every worker has its first batch
     queue_bytes: Quantity | None  # until the prefetch queues of all workers are full
     list_requests: Quantity  # to list all keys once, in order to shuffle them
+    base_model_once: Quantity | None = None  # one copy of those weights
 
 
 @frozen
@@ -158,7 +159,7 @@ class FirstEpoch:
     read_bytes_per_s: Quantity | None = None
     limited_by: str | None = None
     part: Quantity | None = None  # bytes of it that the run reads; None: it reads all
-    load_seconds: Quantity | None = None  # before the GPUs start
+    load_seconds: Quantity | None = None  # before the GPUs start, of the data and of weights that the job starts from
     waits_seconds: Quantity | None = None  # of the GPUs, beyond what they wait in later epochs
     load_cost: Quantity | None = None  # of the way "before"
     waits_cost: Quantity | None = None  # of the way "while-reading"

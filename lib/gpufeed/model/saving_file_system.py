@@ -1,17 +1,20 @@
-"""A file system that saves go to: the one whose price and whose waiting GPUs together cost least."""
+"""A file system that GPUs wait for: the one whose price and whose waiting GPUs together cost least."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gpufeed.facts.catalogue import Section
 from gpufeed.model import fsx
 from gpufeed.model.cost import bill_of
-from gpufeed.model.file_system_need import clients_carry, need_of_saves
+from gpufeed.model.epochs import shares_to_size_for
+from gpufeed.model.file_system_need import clients_carry, need_of, need_of_saves
 from gpufeed.model.fsx import GIB, Configuration, Need, Order
 from gpufeed.model.job import Job
+from gpufeed.model.recommendation import OptionAnswer, Reason
 
 #: What set its size: a smaller one would meet the need, and cost more in GPUs that wait.
 WAITING = "waiting-gpus"
@@ -22,27 +25,76 @@ def file_system_for_saves(job: Job) -> Configuration | None:
 
     It has room for the checkpoints that are kept and brings the rates that saves and a restore need.
     """
-    return file_system_with_waiting(need_of_saves(job), job)
+    return file_system_with_waiting(need_of_saves(job), job, weights=False)
 
 
-def file_system_with_waiting(need: Need, job: Job) -> Configuration | None:
-    """What meets a need that saves are part of; None where the Region has no type that would do.
+def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weights: bool = True) -> Configuration | None:
+    """What meets a need of which ``saves`` and the ``weights`` are part that the job starts from, or one of them.
 
     Of all types and all larger capacities it has the least sum of its price over the run and of what the GPUs that wait
-    for saves cost.  Where the GPUs or the file systems are not priced it is the cheapest that meets the need, and so
-    where saves are asynchronous: written before the next begins, they keep nobody waiting for a faster one.
+    for saves, and at the start for weights, cost.  Where the GPUs or the file systems are not priced it is the cheapest
+    that meets the need, and so where nobody waits: asynchronous saves, written before the next begins, keep nobody
+    waiting for a faster one.  None where the Region has no type that would do.
     Assumption: middle of all facts, disks at their baseline.
     """
-    facts, waited_for = job.facts, job.demand.checkpoint_mode != "async"
-    orders = fsx.best_orders(need, job.region, facts) if waited_for else []
+    facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
+    orders = fsx.best_orders(need, job.region, facts) if waits else []
     advised = fsx.efa_advised(need, facts)
     able = [order for order in orders if order.efa or not advised]
-    sums = [one for order in able for one in _orders_by_sum(order, need, job)]
+    sums = [one for order in able for one in _orders_by_sum(order, waits, need, job)]
     _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, None))
     if best is None or best == orders[0]:
         return fsx.cheapest(need, job.region, facts)
     chosen = fsx.configured(best, job.region, facts, need)
     return chosen if best in orders else replace(chosen, size_set_by=WAITING)
+
+
+def dearer_for_weights(reads: OptionAnswer, job: Job) -> Iterator[Reason]:
+    """That a file system for the reads alone could be had for less, if nobody waited for the weights."""
+    needs = [need_of(job, share, saves=False) for share in shares_to_size_for(job.passes)]
+    cheapest = [found for need in needs if (found := fsx.cheapest(need, job.region, job.facts)) is not None]
+    if cheapest and all(one.settings != reads.supply.configuration for one in cheapest):
+        would_do = {"configuration": cheapest[0].name, "gib": cheapest[0].capacity_gib}
+        yield Reason("reads-file-system-pays", would_do)
+
+
+class _Waiting(NamedTuple):
+    """GPUs that wait until the job has written or read so many bytes."""
+
+    what: str  # as the clients carry it: "write" or "restore"
+    at_one: float  # what waiting would cost at one byte/s
+    most: float  # what it costs however slow that is
+
+
+def _waits_of(job: Job, *, saves: bool, weights: bool) -> list[_Waiting]:
+    """Synchronous saves, which are waited for no more than all the time, and the weights, once; unpriced: nothing."""
+    run, demand, price = job.run, job.demand, job.run.weighed_gpu_price
+    reached, found = job.facts.model.known("checkpoint_rate_share").value, []
+    if price is None:
+        return []
+    if saves and demand.checkpoint_mode != "async" and demand.checkpoint_bytes is not None:
+        stopped = price.value * run.hours
+        at_one = stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval
+        found.append(_Waiting("write", at_one, stopped))
+    if weights and run.weights_read is not None:
+        found.append(_Waiting("restore", price.value / 3600.0 * run.weights_read.value / reached, math.inf))
+    return found
+
+
+class _Rate(NamedTuple):
+    """bytes/s over the capacity C [GiB] of one type: min(k × C, servers × what each gives, ceiling)."""
+
+    disks: float  # k: rate of one GiB
+    per_server: tuple[float, float]  # GiB of one server, and what it gives all clients
+    ceiling: float  # what the instances reach, however large it is
+    waiting: _Waiting
+
+    def at(self, gib: float) -> float:
+        size, each = self.per_server
+        return min(self.disks * gib, each * math.ceil(gib / size), self.ceiling)
+
+    def costs(self, gib: float) -> float:
+        return min(self.waiting.at_one / self.at(gib), self.waiting.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,49 +103,46 @@ class _Sum:
 
     Rates in bytes/s, money for the whole run.
 
-    Equation: p × C + w / min(k × C, servers × what each gives, ceiling), where no more than all the time is waited.
+    Equation: p × C + Σ w / rate(C) over all that is waited for, where no more than all the time is waited.
     """
 
     per_gib: float  # p: price
     per_iops: float  # price of metadata IOPS that do not come with the capacity
-    disks: float  # k: rate of one GiB
-    per_server: tuple[float, float]  # GiB of one server, and what it gives all clients
-    ceiling: float  # what the instances reach, however large it is
-    at_one: float  # w: what waiting would cost at one byte/s
-    stopped: float  # what the GPUs cost that wait all the time
-
-    def rate(self, gib: float) -> float:
-        size, each = self.per_server
-        return min(self.disks * gib, each * math.ceil(gib / size), self.ceiling)
+    rates: tuple[_Rate, ...]
 
     def at(self, gib: float) -> float:
-        return self.per_gib * gib + min(self.at_one / self.rate(gib), self.stopped)
+        return self.per_gib * gib + sum(rate.costs(gib) for rate in self.rates)
 
     def of(self, order: Order) -> float:
         return self.at(float(order.capacity_gib)) + self.per_iops * float(order.ordered_iops)
 
     def least_of_disks(self) -> float:
-        """Where the sum is least as long as the disks bind: C = sqrt(w / (p × k)), no larger than the ceiling uses."""
-        by_sum: float = (self.at_one / (self.per_gib * self.disks)) ** 0.5
-        return min(by_sum, self.ceiling / self.disks)
+        """Where the sum is least as long as the disks bind: C = sqrt(Σ w / k / p), no larger than the ceilings use."""
+        by_sum: float = sum(rate.waiting.at_one / (self.per_gib * rate.disks) for rate in self.rates) ** 0.5
+        return min(by_sum, max(rate.ceiling / rate.disks for rate in self.rates))
 
     def no_more_than(self, most: float) -> tuple[float, float]:
-        """The capacities between which the sum can be that low: the roots of p × C² − most × C + w / k = 0.
+        """The capacities between which the sum can be that low: the roots of p × C² − most × C + Σ w / k = 0.
 
-        Outside of them it is larger with the disks alone, and the servers and the ceiling only make it larger.
+        Outside of them it is larger with the disks alone, and the servers and the ceilings only make it larger.
         """
-        half, product = most / (2 * self.per_gib), self.at_one / (self.disks * self.per_gib)
+        half = most / (2 * self.per_gib)
+        product = sum(rate.waiting.at_one / (rate.disks * self.per_gib) for rate in self.rates)
         reach = math.sqrt(max(0.0, half * half - product))
         return half - reach, half + reach
 
+    def as_fast_as_possible(self, gib: float) -> bool:
+        """Whether nothing is waited for that a larger capacity would bring sooner."""
+        return all(rate.at(gib) >= rate.ceiling for rate in self.rates)
 
-def _orders_by_sum(least: Order, need: Need, job: Job) -> Iterator[tuple[float, float, Order]]:
+
+def _orders_by_sum(least: Order, waits: list[_Waiting], need: Need, job: Job) -> Iterator[tuple[float, float, Order]]:
     """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none.
 
     Metadata IOPS that are ordered beside the capacity are in the sum; a larger capacity brings more of them with it.
     """
     section = job.facts.fsx[least.name]
-    summed = _sum_of(least, section, job)
+    summed = _sum_of(least, waits, section, job)
     if summed is None:
         return
     first = float(least.capacity_gib)
@@ -122,33 +171,34 @@ def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *
     capacity = fsx.accepted(section, low, efa=efa)
     while capacity <= high:
         yield capacity
-        if summed.rate(capacity) >= summed.ceiling:
+        if summed.as_fast_as_possible(capacity):
             return
         capacity = fsx.accepted(section, capacity + 1.0, efa=efa)
 
 
-def _sum_of(order: Order, section: Section, job: Job) -> _Sum | None:
-    run, demand, facts, jobs = job.run, job.demand, job.facts, job.load.jobs
+def _sum_of(order: Order, waits: list[_Waiting], section: Section, job: Job) -> _Sum | None:
+    run, facts, jobs = job.run, job.facts, job.load.jobs
     a_gib, an_iops = fsx.weighed_unit_prices(order.name, job.region, facts)
-    if (
-        a_gib is None
-        or (an_iops is None and order.ordered_iops)
-        or run.weighed_gpu_price is None
-        or demand.checkpoint_bytes is None
-    ):
+    if a_gib is None or (an_iops is None and order.ordered_iops):
         return None
-    reached = facts.model.known("checkpoint_rate_share").value
-    stopped = run.weighed_gpu_price.value * run.hours
-    size, each = section.quantity("storage_per_server"), math.inf
-    if size is not None and not order.efa:
-        each = float(fsx.server_connections(1, job.load.writing_nodes, facts).value)
     months = bill_of(run, facts).months * (1.0 - run.discount) / jobs
     return _Sum(
         per_gib=a_gib.value * months,
         per_iops=0.0 if an_iops is None else float(an_iops.value * months),
-        disks=section.known("disk_write_baseline").value / fsx.GIB_PER_BILLED_TIB * fsx.MB / jobs,
-        per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
-        ceiling=min(clients_carry(job.load, facts, efa=order.efa)["write"].values()),
-        at_one=stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval,
-        stopped=stopped,
+        rates=tuple(_rate_of(waiting, order, section, job) for waiting in waits),
+    )
+
+
+def _rate_of(waiting: _Waiting, order: Order, section: Section, job: Job) -> _Rate:
+    writes = waiting.what == "write"
+    size, each = section.quantity("storage_per_server"), math.inf
+    if size is not None and not order.efa:
+        clients = job.load.writing_nodes if writes else job.load.nodes
+        each = float(fsx.server_connections(1, clients, job.facts).value)
+    per_tib = section.known("disk_write_baseline" if writes else "disk_read_baseline").value
+    return _Rate(
+        disks=per_tib / fsx.GIB_PER_BILLED_TIB * fsx.MB / job.load.jobs,
+        per_server=(1.0 if size is None else float(size.value) / GIB, each / job.load.jobs),
+        ceiling=min(clients_carry(job.load, job.facts, efa=order.efa)[waiting.what].values()),
+        waiting=waiting,
     )

@@ -25,7 +25,9 @@ def traffic_of(
     batches = _first_batches(workload, asked, facts)
     queues = None if batches is None else (batches * facts.model.known("prefetch_factor")).named("bytes")
     pages = Quantity.exact(math.ceil(objects / facts.model.known("list_page_keys").value), "requests")
-    return Traffic(evaluation, Starts(_base_model(workload, asked, facts), batches, queues, pages)), warnings
+    once = base_model_bytes(workload, facts)
+    weights = None if once is None else _read_by_all(once, workload, asked)
+    return Traffic(evaluation, Starts(weights, batches, queues, pages, once)), warnings
 
 
 # ---- evaluation ------------------------------------------------------------------------------------------------------
@@ -82,15 +84,12 @@ def waiting_hours(hours: float, evaluation: Evaluation, fed: Quantity | None) ->
 # ---- the start of a job and of an epoch ------------------------------------------------------------------------------
 
 
-def _base_model(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
-    """Bytes of weights that a job reads when it starts; None for training from nothing, and for an unknown size.
+def _read_by_all(weights: Quantity, workload: Workload, asked: Demand) -> Quantity:
+    """Bytes of weights that a job reads when it starts.
 
     Equation: bytes × instances.  Assumption: each instance reads the weights once; at least they are read once in all
     (every rank its shard), at most once by each rank.
     """
-    weights = base_model_bytes(workload, facts)
-    if weights is None:
-        return None
     low, value, high = weights.low, weights.value * workload.instances, weights.high * asked.accelerators
     return Quantity(low, value, high, "bytes", "assumed", weights.sources | {"gpufeed-assumption"})
 
