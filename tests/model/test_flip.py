@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.advise import recommend
-from gpufeed.model.flip import SPAN, Sensitivity, _why_worth, flip_points, sensitivities
+from gpufeed.model.advise import Decision, recommend
+from gpufeed.model.flip import SPAN, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.recommendation import FlipPoint, OptionAnswer, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload
 
 IMAGES = {
@@ -169,62 +170,46 @@ def test_a_trait_that_is_not_monotone_gives_its_first_flip_and_not_a_later_one()
     assert (found.recommended, option) == changes[0]
 
 
-#: A few instances or jobs more or fewer need a file system of the next size, and the answer changes and changes back.
-GROWING_IN_STEPS = [
-    pytest.param(
-        {
-            "task": "qlora",
-            "instances": 58,
-            "instance_type": "trn1.32xlarge",
-            "model_parameters": 1e9,
-            "checkpoint_interval": 60.0,
-            "host_memory_bytes": 2e12,
-            "file_operations": ["append"],
-            "data_in_s3": False,
-        },
-        "instances",
-        57,
-        id="in-the-first-step",
-    ),
-    pytest.param(
-        {
-            "task": "full-fine-tuning",
-            "instances": 35,
-            "instance_type": "trn1.32xlarge",
-            "model_parameters": 1e9,
-            "checkpoint_interval": 300.0,
-            "checkpoint_mode": "async",
-            "checkpoints": "rare",
-            "data_in_s3": True,
-        },
-        "instances",
-        49,
-        id="in-the-step-with-the-flip",
-    ),
-    pytest.param(
-        {
-            "task": "qlora",
-            "instances": 40,
-            "instance_type": "p4d.24xlarge",
-            "model_parameters": 1e9,
-            "stall_tolerance": 0.3,
-            "jobs": 2,
-        },
-        "jobs",
-        4,
-        id="up-to-eight",
-    ),
-]
+class Scripted(_Search):
+    """A search over decisions that are given: where a role is elsewhere."""
+
+    def __init__(self, now: int, elsewhere: set[int]) -> None:
+        self._trait = Trait("instances", float(now), 1.0, 1024.0, True, "instances")
+        self._now = cast("Decision", SimpleNamespace(options={"checkpoints": "here"}))
+        self._elsewhere = elsewhere
+
+    def _at(self, value: float) -> Decision:
+        there = "there" if value in self._elsewhere else "here"
+        return cast("Decision", SimpleNamespace(options={"checkpoints": there}))
+
+    def _without_influence(self, start: float, bound: float) -> bool:
+        return False
+
+    def _point(self, role: str, at: float, before: Decision, after: Decision) -> FlipPoint:
+        return cast("FlipPoint", at)
+
+    def nearest(self, bound: float) -> list[float]:
+        now = self._trait.now
+        assert now is not None
+        return cast("list[float]", list(self._outwards(now, bound, self._now, {"checkpoints"})))
 
 
-@pytest.mark.parametrize(("traits", "trait", "at"), GROWING_IN_STEPS)
-def test_no_whole_number_before_the_flip_changes_the_answer(traits: dict[str, Any], trait: str, at: int) -> None:
-    found, side = plan(traits), 1 if at > traits[trait] else -1
-    flips, _ = flip_points(found, load())
-    assert at in {flip.at for flip in flips if flip.trait == trait and flip.role == "checkpoints"}
-    there = [plan(traits | {trait: value}) for value in range(traits[trait], at + side, side)]
-    same = [one.placements["checkpoints"].option == found.placements["checkpoints"].option for one in there]
-    assert same == [True] * (len(there) - 1) + [False]
+@pytest.mark.parametrize(
+    ("now", "elsewhere", "bound", "nearest"),
+    [
+        (3, {5}, 1024, 5),  # up to eight each is tried
+        (40, {4}, 1, 4),
+        (58, {57}, 1, 57),  # and so each within the first step of a third, and in the step with the flip
+        (40, {49}, 1024, 49),
+        (35, {49, *range(52, 1025)}, 1024, 49),
+        (100, {130, *range(170, 1025)}, 1024, 130),
+        (64, set(range(128, 1025)), 1024, 128),
+    ],
+)
+def test_no_whole_number_before_the_flip_changes_the_answer(
+    now: int, elsewhere: set[int], bound: float, nearest: int
+) -> None:
+    assert Scripted(now, elsewhere).nearest(bound) == [nearest]
 
 
 def test_a_rule_about_checkpoints_moves_the_checkpoints_and_not_the_reads() -> None:

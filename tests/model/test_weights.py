@@ -90,6 +90,7 @@ def test_a_file_system_for_the_reads_alone_says_why_it_is_not_the_cheapest() -> 
     found = plan(
         task="full-fine-tuning",
         interface="file-paths",
+        data_in_s3=False,
         base_model_bytes=140e9,
         dataset_bytes=1e12,
         objects=50_000_000,
