@@ -55,6 +55,15 @@ def test_prefixes_that_nobody_stated_are_told_where_they_are_too_few() -> None:
     assert told(plan(VIDEO), "default-prefixes") is None
 
 
+def test_of_a_demand_that_nobody_knows_no_prefix_is_said_to_fall_short() -> None:
+    # No published run says how fast a g5 trains on audio.
+    found = plan({"task": "pretraining", "preset": "audio", "instances": 4, "instance_type": "g5.48xlarge"})
+    assert found.demand.read_bytes_per_s is None
+    said = told(found, "default-prefixes-of-unknown-demand")
+    assert said is not None and "s3-standard" in said["options"]
+    assert told(found, "default-prefixes") is None
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [

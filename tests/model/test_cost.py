@@ -216,7 +216,7 @@ def test_express_charges_storage_upload_and_every_byte_read() -> None:
         "copy-upload": pytest.approx(gib * 0.0032),
         "gets": pytest.approx(240 * 0.00003 / 1000),
         "retrieval": pytest.approx(gib * 0.0006),
-        "lists": pytest.approx(40 / 1000 * 0.005 / 1000),
+        "lists": pytest.approx(0.005 / 1000),
         "idle-gpu": 0.0,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,6 +59,17 @@ def test_a_file_system_is_created_and_filled_before_the_gpus_are_paid_for_and_de
     assert trained is not None and len(waits) == 2
     assert trained.value == pytest.approx((48 + sum(waits)) * 3600)
     assert by_id["save"].seconds == found.option("fsx-for-lustre").stall.save_seconds
+
+
+def test_a_file_system_of_the_data_alone_has_nothing_to_prove_before_it_is_deleted() -> None:
+    found = plan(UNET, checkpoint_bytes=1e6, interface="s3-api")
+    placements = found.placements | {
+        "training_reads": replace(found.placements["training_reads"], option="fsx-for-lustre"),
+        "checkpoints": replace(found.placements["checkpoints"], option="s3-standard"),
+    }
+    ids = [step.id for step in course(replace(found, placements=placements), FACTS)]
+    assert "delete.fsx-for-lustre-data-alone" in ids
+    assert "delete.fsx-for-lustre" not in ids and "export.fsx-for-lustre" not in ids
 
 
 def test_nothing_is_created_where_everything_lies_in_s3() -> None:

@@ -16,7 +16,7 @@ from gpufeed.model.fsx import GIB, Need, cheapest, configurations
 from gpufeed.model.job import job_of
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Recommendation
 from gpufeed.model.workload import Workload
-from gpufeed.present import words
+from gpufeed.present import plain, words
 from gpufeed.present.contract import recommendation as as_json
 
 #: 10,000,000 images of 100 KB: 1 TB, read at 8 nodes × 8 accelerators × 1,000 images/s = 6.4 GB/s, from a mounted path.
@@ -264,6 +264,7 @@ def test_a_type_without_a_price_here_that_may_be_cheaper_is_named() -> None:
     note = next(note for note in one.notes if note.id == "fsx-unpriced-cheaper-elsewhere")
     assert note.parameters["configuration"] == "PERSISTENT_2-SSD-1000"
     assert (note.parameters["gib"], note.parameters["elsewhere"]) == (2400, "us-east-1")
+    assert (note.parameters["chosen"], note.parameters["chosen_gib"]) == ("PERSISTENT_2-SSD-250", 9600)
     assert note.parameters["share"] == pytest.approx(2400 * 0.6 / (9600 * 0.21))
 
 
@@ -351,3 +352,13 @@ def test_a_run_of_less_than_an_hour_says_what_a_file_system_is_billed_for() -> N
     assert told is not None and told.parameters["seconds"].value == 1800
     assert "billed by the second, without a minimum" in words.warning(told)
     assert caveat(long, "fsx-short-run") is None
+
+
+def test_an_import_into_s3_files_takes_at_least_what_aws_names_at_most() -> None:
+    # 100,000,000 objects at no more than 2,400 a second: 11 h 34 min 27 s.
+    found = plan(IMAGES, objects=100_000_000, dataset_bytes=10e12, interface="file-paths", epochs=10, run_hours=None)
+    note = next(reason for reason in found.option("s3-files").reasons if reason.id == "import-exceeds-run")
+    assert note.parameters["seconds"].value == pytest.approx(100_000_000 / 2400)
+    assert "takes at least 11 h 34 min" in words.reason(note)
+    said = plain.recommendation(found)
+    assert "  Imported before the GPUs start, in at least 11 h 34 min; read through from S3 instead:" in said

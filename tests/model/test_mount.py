@@ -54,7 +54,7 @@ def test_reading_ahead_is_told_where_it_may_need_more_than_is_free() -> None:
 def test_a_local_cache_is_named_where_the_drives_hold_what_is_read_again() -> None:
     cache = reasons(plan())["mountpoint-cache"]
     # 8 drives of 3.8 TB less 5 %; of two later epochs on 4 nodes 3/4 and 9/16 are new to a node
-    assert cache["capacity"].value == pytest.approx(0.95 * 30.4e12)
+    assert cache["capacity"].value == pytest.approx(0.95 * 30.4e12) and cache["capacity"].unit == "bytes"
     assert cache["asked_again"].value == pytest.approx((3 / 4 + 9 / 16) / 2)
     assert "mountpoint-cache" not in reasons(plan(epochs=1))
     assert "mountpoint-cache" not in reasons(plan(dataset_bytes=2.95e13))

@@ -71,3 +71,12 @@ def test_the_course_is_a_line_for_each_step_with_its_time() -> None:
     document = contract.timeline(steps)
     assert [row["id"] for row in document] == [step.id for step in steps]
     assert document[0]["seconds"] is None
+
+
+def test_the_file_system_that_is_not_chosen_is_named_with_what_it_was_judged_by() -> None:
+    found = plan(interface="s3-api")
+    assert found.recommended != "fsx-for-lustre"
+    lines = plain.recommendation(found)
+    at = next(number for number, line in enumerate(lines) if line.startswith("FSx for Lustre ("))
+    settings = found.option("fsx-for-lustre").supply.configuration
+    assert f"{settings['storage_capacity_gib']:,} GiB" in lines[at + 1]

@@ -191,3 +191,10 @@ def test_every_unit_is_named_in_the_language(chinese: None) -> None:
     assert words.in_unit(730, "hours/month") == "每月 730 小时"
     assert words.quantity(Quantity(2.0, 2.0, 12.0, "bytes/parameter")) == "每参数 2 字节（每参数 2–12 字节）"
     assert words.in_unit(0.023, "USD/GiB-month") == "每 GiB·月 0.023 美元"
+
+
+def test_a_discounted_price_has_no_digits_of_a_float_s_own() -> None:
+    assert words.list_price(Quantity.exact(0.005 * (1 - 0.3)), "USD") == "USD 0.0035"  # 0.0034999999999999996
+    assert words.list_price(Quantity.exact(21.957642), "USD") == "USD 21.957642"
+    assert words.list_price(Quantity.exact(3.0), "USD") == "USD 3"
+    assert words.list_price(Quantity.exact(3e-8), "USD") == "USD 0.00000003"

@@ -15,6 +15,7 @@ from gpufeed.model.rules import EXPRESS, S3, Traits
 #: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
 ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "default-prefixes": ("prefixes",),
+    "default-prefixes-of-unknown-demand": ("prefixes",),
     "host-memory-unknown": ("host_memory_bytes",),
     "run-hours-of-epochs": ("run_hours",),
     "epochs-of-run-hours": ("epochs",),
@@ -55,7 +56,9 @@ def default_prefixes(fit: Mapping[str, OptionAnswer], job: Job) -> Iterator[Cave
     options = tuple(option for option, answer in fit.items() if _short_of_requests(answer, job.demand))
     if options:
         allowed = (job.facts.options[S3].known("read_requests_per_prefix") * assumed).named("requests/s")
-        yield Caveat("default-prefixes", {"prefixes": assumed, "requests": allowed, "options": options})
+        # What nobody knows to be asked for, nothing is known to fall short of.
+        which = "default-prefixes" if job.demand.read_bytes_per_s else "default-prefixes-of-unknown-demand"
+        yield Caveat(which, {"prefixes": assumed, "requests": allowed, "options": options})
 
 
 def objects_as_samples(job: Job) -> Iterator[Caveat]:

@@ -8,6 +8,7 @@ what the GPUs cost then: storage for the time by which waiting makes the run lon
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -333,7 +334,7 @@ def _listings(bill: Bill) -> Quantity | None:
     """LIST requests: all keys for each pass over the data set, at least once."""
     page = bill.facts.options[S3].known("list_page_keys")
     passes = _passes(bill.run)
-    return None if passes is None else most(passes, Quantity.exact(1.0)) * (bill.run.objects / page.value)
+    return None if passes is None else most(passes, Quantity.exact(1.0)) * math.ceil(bill.run.objects / page.value)
 
 
 def _passes(run: Run) -> Quantity | None:

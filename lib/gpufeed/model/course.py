@@ -107,5 +107,7 @@ def _after(plan: Recommendation, job: Job) -> Iterator[Step]:
         yield Step(f"export.{option}", AFTER, moments.in_s3)
     for created in _CREATED:
         if created in _used(plan):
-            yield Step(f"delete.{created}", AFTER)
+            # What holds the data set alone has nothing that is to be proven first.
+            data_alone = created == FSX and option != FSX
+            yield Step(f"delete.{created}{'-data-alone' if data_alone else ''}", AFTER)
     yield Step("delete.scratch", AFTER)

@@ -739,6 +739,7 @@ def _unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Ne
         if _price_of(other, region, facts) is not None or lacks(other.efa, other.metadata_iops) > no_more:
             continue
         said = {"configuration": other.name, "gib": other.capacity_gib, "region": region}
+        said |= {"chosen": first.name, "chosen_gib": first.capacity_gib}
         elsewhere = _compared_elsewhere(first, other, region, facts)
         if elsewhere is not None and elsewhere[1] < 1.0:
             said |= {"elsewhere": elsewhere[0], "share": elsewhere[1]}

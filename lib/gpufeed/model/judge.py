@@ -230,6 +230,8 @@ NOT_AGAINST = frozenset(
         "s3-files-many-objects",
         "loading-exceeds-run",
         "loading-may-exceed-run",
+        "import-exceeds-run",
+        "import-may-exceed-run",
         *fsx.SAID_WITH_THE_PLAN,
     }
 )

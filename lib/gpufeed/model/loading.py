@@ -9,7 +9,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.cost import BEFORE
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Reason
-from gpufeed.model.rules import FSX
+from gpufeed.model.rules import FSX, S3_FILES
 
 Fit = Mapping[str, OptionAnswer]
 
@@ -18,7 +18,9 @@ def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
     """Loading that takes, or may take, longer than the run itself."""
     load = _loads(answer)
     if load is not None and load.high > _run_seconds(job):
-        which = "loading-exceeds-run" if load.value > _run_seconds(job) else "loading-may-exceed-run"
+        # Of an import AWS names the most per file system: it takes at least so long.
+        what = "import" if answer.option == S3_FILES else "loading"
+        which = f"{what}-exceeds-run" if load.value > _run_seconds(job) else f"{what}-may-exceed-run"
         yield Reason(which, {"seconds": load, "hours": Quantity.exact(job.run.hours, "hours")})
 
 
@@ -52,7 +54,7 @@ def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job)
     ``choose`` is None where not the reads by themselves have chosen.
     """
     for reason in reasons(fit[reads], job):
-        grave = reason.id == "loading-exceeds-run"
+        grave = reason.id in ("loading-exceeds-run", "import-exceeds-run")
         yield Caveat(reason.id, {"option": reads} | dict(reason.parameters), grave=grave)
     load = _loads(fit[FSX])
     if load is None or choose is None:

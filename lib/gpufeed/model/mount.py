@@ -22,7 +22,9 @@ def explained(reads: Placement, job: Job) -> Placement:
     if reads.option != MOUNTPOINT or not passes.later:
         return reads
     mountpoint, cache = job.facts.options[MOUNTPOINT], None
-    room = None if passes.drives is None else passes.drives * (1.0 - mountpoint.known("cache_keeps_free").value)
+    room = None
+    if passes.drives is not None:
+        room = (passes.drives * (1.0 - mountpoint.known("cache_keeps_free").value)).named("bytes")
     if room is not None and passes.bytes.value <= room.value:
         again = Quantity.exact(formulas.share_asked_again(passes.nodes, passes.later), "share")
         cache = Reason("mountpoint-cache", {"bytes": passes.bytes, "capacity": room, "asked_again": again}, _SOURCE)

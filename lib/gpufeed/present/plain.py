@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gpufeed.facts.messages import text
@@ -13,6 +13,7 @@ from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Bursts, OptionAnswer, Recommendation, Traffic
+from gpufeed.model.rules import S3_FILES
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.escape import visible
@@ -65,7 +66,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
             measured=words.measured(placed),
         )
         if placed.configuration:
-            yield "  " + separator.join(words.setting(name, value) for name, value in placed.configuration.items())
+            yield "  " + _configuration(placed.configuration)
         for reason in placed.reasons:
             yield f"  {words.reason(reason)}"
     for answer in plan.options:
@@ -77,6 +78,8 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
             fed=words.quantity(answer.fed),
             cost=_money(answer.cost.beyond_base, answer.cost.currency),
         )
+        if answer.supply.configuration and answer.option != plan.recommended:
+            yield "  " + _configuration(answer.supply.configuration)
         for reason in answer.reasons:
             yield f"  {words.reason(reason)}"
         yield from _epochs(answer)
@@ -96,6 +99,11 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     for warning in plan.warnings:
         if not warning.grave:
             yield f"! {words.warning(warning)}"
+
+
+def _configuration(settings_: Mapping[str, Any]) -> str:
+    """What to order, a setting after the other."""
+    return text("present.list-separator").join(words.setting(name, value) for name, value in settings_.items())
 
 
 def _traffic(traffic: Traffic) -> Iterator[str]:
@@ -157,8 +165,9 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
     first, later = answer.first_epoch, answer.later_epochs
     if first.seconds is None:
         return
+    imported = "-import" if answer.option == S3_FILES and first.way is not None else ""
     if first.way == "before":
-        yield "  " + text("shell.plan.loaded-before", seconds=words.quantity(first.load_seconds))
+        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.load_seconds))
     whole = "first-epoch"
     if first.part is not None:
         whole = "part-read"

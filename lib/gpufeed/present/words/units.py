@@ -126,9 +126,9 @@ def priced(amount: Quantity | None, currency: str) -> str:
 
 
 def list_price(price: Quantity, currency: str) -> str:
-    """A price with all its digits: ``USD 21.957642``, ``USD 0.00003``."""
+    """A price with all its digits: ``USD 21.957642``, ``USD 0.00003``; a discount leaves none of a float's own."""
     value, low, high = (
-        text(f"present.money.{currency}", amount=f"{Decimal(repr(bound)):,f}".removesuffix(".0"))
+        text(f"present.money.{currency}", amount=f"{Decimal(f'{bound:.12g}'):,f}")
         for bound in (price.value, price.low, price.high)
     )
     return value if low == high else text("present.value-and-range", value=value, range=between(low, high))
