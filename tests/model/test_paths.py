@@ -162,6 +162,9 @@ def test_s3_files_is_ruled_out_for_a_bucket_of_another_region() -> None:
     assert "fsx-other-region" in reasons(far, "fsx-for-lustre")
     assert far.option("fsx-for-lustre").verdict != "ruled-out"
     assert "fsx-other-region" not in reasons(near, "fsx-for-lustre")
+    # To run an import task is a setting: the file system feeds better beyond doubt than a mount of that bucket.
+    hungry = job | {"dataset_bytes": 1e12, "samples_per_second_per_accelerator": 1000}
+    assert plan(**hungry, network_path="other-region").recommended == "fsx-for-lustre"
 
 
 def test_an_unknown_way_is_said() -> None:

@@ -227,6 +227,7 @@ NOT_AGAINST = frozenset(
         "parts-over-request-limit",
         "above-quota",
         "efa-connections",
+        "fsx-other-region",
         "s3-files-many-objects",
         "loading-exceeds-run",
         "loading-may-exceed-run",
