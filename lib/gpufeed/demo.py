@@ -292,7 +292,8 @@ def _flags(port: int, data: Path) -> list[str]:
 
 def _wait_until_ready(demo: Demo, log: Path) -> None:
     deadline = time.monotonic() + READY_WITHIN
-    objects = [demo.objects(bucket, timeout=2, retries=0) for bucket in (BUCKET, VERSION_BUCKET)]
+    # Patient: a PUT that is given up here may still be carried out, after the one that follows it was cleared away.
+    objects = [demo.objects(bucket, timeout=10, retries=0) for bucket in (BUCKET, VERSION_BUCKET)]
     while not all(_ready(bucket) for bucket in objects):
         if demo.process is None or demo.process.poll() is not None or time.monotonic() > deadline:
             raise GpufeedError("demo.not-ready", log=log)
