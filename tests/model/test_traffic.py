@@ -9,7 +9,10 @@ from examples import PHOTOS
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
+from gpufeed.model.course import course
+from gpufeed.model.file_system_need import need_of
 from gpufeed.model.flip import flip_points
+from gpufeed.model.job import Job, job_of
 from gpufeed.model.recommendation import Bursts, Recommendation
 from gpufeed.model.workload import Workload
 from gpufeed.present import plain
@@ -66,13 +69,104 @@ def test_an_option_that_feeds_training_may_starve_an_evaluation() -> None:
 def test_waiting_in_evaluations_is_paid_for() -> None:
     cost = plan(EVALUATED).option("s3-standard").cost
     line = next(line for line in cost.lines if line.id == "evaluation-gpu")
-    # 100 evaluations, each 58.2 s instead of 33.3 s; four instances at 55.04 an hour
-    hours = 100 * (32e9 / 550e6 - 32e9 / 960e6) / 3600
+    # Within the 100 hours an evaluation of 33.3 s follows each hour of training, of which there are so 99.08.
+    count = 100 / (1 + 32e9 / 960e6 / 3600)
+    assert count == pytest.approx(99.0826, abs=1e-4)
+    # Each takes 58.2 s instead of 33.3 s; four instances at 55.04 an hour
+    hours = count * (32e9 / 550e6 - 32e9 / 960e6) / 3600
     assert line.quantity is not None and line.quantity.value == pytest.approx(hours)
     assert line.amount is not None and line.amount.value == pytest.approx(hours * 4 * 55.04)
     gets = next(line for line in cost.lines if line.id == "gets")
-    # 3,200 GET/s for 100 hours, and 320,000 for each of 100 evaluations
-    assert gets.quantity is not None and gets.quantity.value * 1000 == pytest.approx(3200 * 360_000 + 100 * 320_000)
+    # 3,200 GET/s while it trains, and 320,000 for each evaluation
+    asked = count * (3200 * 3600 + 320_000)
+    assert gets.quantity is not None and gets.quantity.value * 1000 == pytest.approx(asked)
+
+
+# ---- evaluations take time -------------------------------------------------------------------------------------------
+
+
+def job(traits: dict[str, Any], **more: Any) -> Job:
+    return job_of(Workload.from_mapping(traits | more, load()), load(), None)[0]
+
+
+def test_a_stated_length_of_the_run_has_its_evaluations_in_it() -> None:
+    run = job(EVALUATED).run
+    assert (run.hours, run.training_hours) == (100, pytest.approx(100 / (1 + 32e9 / 960e6 / 3600)))
+    said = next(warning for warning in plan(EVALUATED).warnings if warning.id == "evaluations-within-run")
+    assert said.parameters["training"].value == run.training_hours and said.parameters["hours"].value == 100
+    assert said.parameters["seconds"].value == pytest.approx(32e9 / 960e6)
+
+
+def test_beside_training_of_the_default_length_evaluations_come_on_top() -> None:
+    found, run = plan(EVALUATED, run_hours=None), job(EVALUATED, run_hours=None).run
+    # 168 hours of training, and 168 evaluations of 33.3 s
+    assert run.training_hours == 168
+    assert run.hours == pytest.approx(168 + 168 * 32e9 / 960e6 / 3600)
+    assert run.hours == pytest.approx(169.556, abs=1e-3)
+    assert "evaluations-beside-training" in warnings(found)
+    # What is paid by the month is paid for all of it, and saves follow the training.
+    fsx = found.option("fsx-for-lustre")
+    storage = next(line for line in fsx.cost.lines if line.id == "own-storage").quantity
+    gib = fsx.supply.configuration["storage_capacity_gib"]
+    assert storage is not None and storage.value == pytest.approx(gib * run.hours / 730)
+    steps = {step.id: step for step in course(found, load())}
+    waits = sum(line.quantity.value for line in found.cost.lines if line.part == "idle-gpu" and line.quantity)
+    trained = steps["train-and-evaluate"].seconds
+    assert trained is not None and trained.value == pytest.approx((run.hours + waits) * 3600)
+
+
+def test_epochs_are_epochs_of_training_and_evaluations_come_on_top() -> None:
+    run = job(EVALUATED, run_hours=None, epochs=3).run
+    # 3 TB at 320 MB/s are 2.604 hours, and so many evaluations
+    assert run.training_hours == pytest.approx(3e12 / 320e6 / 3600)
+    assert run.hours == pytest.approx(run.training_hours * (1 + 32e9 / 960e6 / 3600))
+
+
+def test_a_run_without_evaluations_trains_all_the_time() -> None:
+    run = job(PHOTOS).run
+    assert run.training_hours == run.hours == 100
+    assert not {"evaluations-within-run", "evaluations-beside-training"} & warnings(plan(PHOTOS))
+
+
+def test_what_evaluations_read_again_is_not_read_of_the_data_set() -> None:
+    """168 h at 320 MB/s are 193.536 TB of 1 PB; the 32 GB of an evaluation are the same each time."""
+    large = {"dataset_bytes": 1e15, "objects": 10_000_000_000, "run_hours": None}
+    asked = job(EVALUATED, **large)
+    assert asked.passes.covered is not None and asked.passes.covered.value == pytest.approx(193.536e12)
+    assert asked.passes.touched is not None and asked.passes.touched.value == pytest.approx(193.568e12)
+    assert need_of(asked, saves=False).holds_bytes == pytest.approx(193.568e12)
+    assert asked.run.read_bytes is not None
+    assert asked.run.read_bytes.value == pytest.approx(193.536e12 + 168 * 32e9)
+    found = plan(EVALUATED, **large)
+    first = found.option("s3-standard").first_epoch
+    assert first.part is not None and first.part.value == pytest.approx(193.536e12)
+    assert first.seconds is not None and first.seconds.value == pytest.approx(168 * 3600)
+    # Evaluations that read more than the data set do not make an epoch of it.
+    more = plan(EVALUATED, **large, evaluation_bytes=1e13).option("s3-standard").first_epoch
+    assert more.part is not None and more.part.value == pytest.approx(193.536e12)
+
+
+def test_at_random_an_epoch_takes_as_long_as_it_is_large_and_the_run_covers_a_share() -> None:
+    large = {"dataset_bytes": 1e15, "objects": 1000, "sample_bytes": 1e5, "reads": "random", "run_hours": None}
+    found = plan(PHOTOS, **large)
+    # 1 PB at 320 MB/s: 36.2 days, of which the week reads 19.4 %; all files are brought near.
+    first = found.option("fsx-for-lustre").first_epoch
+    assert found.option("fsx-for-lustre").supply.read_bytes_per_s is not None
+    said = next(warning for warning in found.warnings if warning.id == "run-shorter-than-epoch-at-random")
+    assert said.parameters["share"].value == pytest.approx(0.193536)
+    assert job(PHOTOS, **large).passes.touched is None and first.part is None
+    s3 = found.option("s3-standard")
+    assert s3.fed is not None and s3.fed.value == 1.0 and s3.first_epoch.seconds is not None
+    assert s3.first_epoch.seconds.value == pytest.approx(1e15 / 320e6)
+
+
+def test_an_evaluation_longer_than_the_training_between_two_is_told() -> None:
+    # 4 TB at 960 MB/s, as fast as the GPUs take them, are 4,167 s already.
+    found = plan(EVALUATED, evaluation_bytes=4e12)
+    said = next(warning for warning in found.warnings if warning.id == "evaluation-exceeds-interval")
+    assert said.grave and said.parameters["every"].value == 3600
+    assert said.parameters["seconds"] == on(found, found.recommended).evaluation_seconds
+    assert "evaluation-exceeds-interval" not in warnings(plan(EVALUATED))
 
 
 def test_without_an_interval_there_is_one_evaluation_after_each_epoch() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpufeed.facts import Facts
-from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible
+from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible, traffic
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
@@ -164,6 +164,7 @@ def plan_of(decision: Decision) -> Recommendation:
         warnings=(
             *first,
             *(caveat for caveat in noted if caveat.grave),
+            *traffic.caveats(fit[reads].bursts, job.traffic.evaluation),
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *caution.exports_behind(placed, job),
             *doubts,

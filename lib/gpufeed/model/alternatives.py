@@ -215,7 +215,7 @@ def _other_interval(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     if lost is None or price is None:
         return
     now, then = plan.demand.checkpoint_interval, lost.best_interval
-    less = (lost.now.lost.value - lost.best.lost.value) * job.run.hours * price.value
+    less = (lost.now.lost.value - lost.best.lost.value) * job.run.training_hours * price.value
     placed = plan.saving(plan.placements["checkpoints"].option)
     each = sum_of(plan.currency, (line for line in placed.lines if line.part in ("requests", "transfer", "kms")))
     if each is None:
@@ -261,7 +261,7 @@ def _memory_first(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     if first is None or lost is None or first.fits is False or price is None:
         return
     now = min(lost.now.lost, lost.best.lost, key=lambda share: share.value)
-    saves = (now.value - first.best.lost.value) * job.run.hours * price.value
+    saves = (now.value - first.best.lost.value) * job.run.training_hours * price.value
     if _worth_naming(saves, plan, job):
         said = {
             "now": now,

@@ -31,7 +31,7 @@ def worth_naming(copy: CopyOnce | None, reads: OptionAnswer, job: Job) -> CopyOn
     read, price, fed = _read_once(job), job.run.gpu_hour_price, copy.fed_at_least
     if read is None or price is None:
         return copy
-    copying, hours = copy.seconds / 3600.0, job.run.hours
+    copying, hours = copy.seconds / 3600.0, job.run.training_hours
     least = (read + copying * price).named(job.run.currency)
     most = None
     if fed is not None:

@@ -43,11 +43,18 @@ class Run:
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
     discount: float = 0.0  # share off every price but that of instances
     evaluation: Evaluation | None = None  # what its evaluations read is in ``read_bytes`` and ``requests``
+    trained_bytes: Quantity | None = None  # of ``read_bytes``, what training reads; None: all
+    training: float | None = None  # of ``hours``, those of training; None: all, there are no evaluations
     jobs: int = 1  # that share the data set, its copies and the file system
     uploads: bool = False  # the data set is not in S3 yet
     touched_bytes: Quantity | None = None  # what is brought into a file system at all; None: the whole data set
     weights: Quantity | None = None  # one copy of what the job starts from; None: it starts from nothing
     weights_read: Quantity | None = None  # of them by all instances, at the start
+
+    @property
+    def training_hours(self) -> float:
+        """Of the run at full GPU speed, without its evaluations."""
+        return self.hours if self.training is None else self.training
 
     @property
     def read_in_all(self) -> Quantity | None:
@@ -255,12 +262,12 @@ def _nothing(currency: str) -> Quantity:
 
 
 def _idle(run: Run, fed: Quantity | None) -> CostLine:
-    return waiting("idle-gpu", run, None if fed is None else formulas.idle_hours(run.hours, fed))
+    return waiting("idle-gpu", run, None if fed is None else formulas.idle_hours(run.training_hours, fed))
 
 
 def _in_evaluations(run: Run, fed: Quantity | None) -> Iterator[CostLine]:
     if run.evaluation is not None:
-        yield waiting("evaluation-gpu", run, waiting_hours(run.hours, run.evaluation, fed))
+        yield waiting("evaluation-gpu", run, waiting_hours(run.training_hours, run.evaluation, fed))
 
 
 def _for_weights(run: Run, seconds: Quantity | None) -> Iterator[CostLine]:
@@ -331,15 +338,15 @@ def _plus(read: Quantity | None, more: Quantity) -> Quantity | None:
 
 
 def _listings(bill: Bill) -> Quantity | None:
-    """LIST requests: all keys for each pass over the data set, at least once."""
-    page = bill.facts.options[S3].known("list_page_keys")
-    passes = _passes(bill.run)
-    return None if passes is None else most(passes, Quantity.exact(1.0)) * math.ceil(bill.run.objects / page.value)
+    """LIST requests: all keys for each pass of the training over the data set, at least once."""
+    page, run = bill.facts.options[S3].known("list_page_keys"), bill.run
+    passes = _passes(run, run.trained_bytes or run.read_bytes)
+    return None if passes is None else most(passes, Quantity.exact(1.0)) * math.ceil(run.objects / page.value)
 
 
-def _passes(run: Run) -> Quantity | None:
-    """How many times the run reads the whole data set.  The data set is taken at its middle: it sizes the reads too."""
-    return None if run.read_bytes is None else run.read_bytes / run.dataset_bytes.middle()
+def _passes(run: Run, read: Quantity | None) -> Quantity | None:
+    """How many times ``read`` is the whole data set.  The data set is taken at its middle: it sizes the reads too."""
+    return None if read is None else read / run.dataset_bytes.middle()
 
 
 def _filling(bill: Bill, share: float = 1.0) -> CostLine:
@@ -388,7 +395,7 @@ def _lookups(bill: Bill, backing: str) -> Iterator[CostLine]:
 
     References: mountpoint-lookups.
     """
-    chosen, passes = bill.facts.options[MOUNTPOINT], _passes(bill.run)
+    chosen, passes = bill.facts.options[MOUNTPOINT], _passes(bill.run, bill.run.read_bytes)
     opened = None if passes is None else passes * bill.run.objects
     for item, each in (("list", "lookup_lists"), ("get", "lookup_heads")):
         lookups = None if opened is None else opened * chosen.known(each)

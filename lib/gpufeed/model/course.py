@@ -15,6 +15,7 @@ from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import Timeline, timeline
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.model.traffic import evaluating
 
 BEFORE, DURING, AFTER = "before", "during", "after"
 #: What has to be created, and given back in the end.
@@ -84,7 +85,11 @@ def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
         if waited is not None:
             hours = hours + waited
     seconds = None if None in waits else (hours * 3600.0).named("seconds")
-    yield Step("train", DURING, seconds, {"fed": plan.fed})
+    evaluation = evaluating(job.run.evaluation)
+    if evaluation is None:
+        yield Step("train", DURING, seconds, {"fed": plan.fed})
+    else:
+        yield Step("train-and-evaluate", DURING, seconds, {"fed": plan.fed, "evaluation": evaluation})
     moments = _moments(plan, job.facts)
     if moments.written is not None:
         found = {"interval": plan.demand.checkpoint_interval, "waits": moments.gpus_continue, "in_s3": moments.in_s3}

@@ -14,6 +14,7 @@ from gpufeed.model.recommendation import (
     Caveat,
     CopyOnce,
     Demand,
+    Evaluation,
     FirstEpoch,
     LaterEpochs,
     OptionAnswer,
@@ -47,7 +48,8 @@ class Passes:
     drives: Quantity | None  # NVMe of one node
     jobs: int  # that read the same
     drive_reads: Quantity | None  # random reads/s of one node's drives
-    touched: Quantity | None = None  # what the run brings near of ``bytes``; None: all, or more than can be known
+    covered: Quantity | None = None  # of ``bytes``, what training reads; None: all, or more than can be known
+    touched: Quantity | None = None  # of ``bytes``, what the run brings near; None: likewise
 
     @property
     def later(self) -> float:
@@ -80,14 +82,22 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
     )
 
 
-def touched(workload: Workload, passes: Passes, read: Quantity | None, *, opens_an_object: bool) -> Quantity | None:
-    """Bytes of one epoch's data that the run reads at all; None for all of them.
+def covered(passes: Passes, read: Quantity | None) -> Quantity | None:
+    """Bytes of one epoch's data that training reads, which reads ``read`` in all; None for all of them."""
+    return None if read is None or read.value >= passes.bytes.value else least(passes.bytes, read)
 
-    Reads at random inside larger files soon touch all the files, and files are brought near as a whole.
+
+def touched(
+    workload: Workload, passes: Passes, evaluation: Evaluation | None, *, opens_an_object: bool
+) -> Quantity | None:
+    """Bytes of one epoch's data that the run brings near; None for all of them.
+
+    What training covers, and what evaluations read, each time the same.  Reads at random inside larger files soon touch
+    all the files, and files are brought near as a whole.
     """
-    if read is None or (workload.reads == "random" and not opens_an_object) or read.value >= passes.bytes.value:
+    if passes.covered is None or (workload.reads == "random" and not opens_an_object):
         return None
-    return least(passes.bytes, read)
+    return passes.covered if evaluation is None else least(passes.bytes, passes.covered + evaluation.bytes)
 
 
 def first_epoch(
@@ -106,7 +116,8 @@ def first_epoch(
     """The pass that finds nothing near: an option that is filled from S3 as it is read gives no more than that.
 
     ``own`` is how fed the option keeps the GPUs by itself.  Equation: seconds = bytes / (demand × fed); a run that ends
-    before (``run_seconds`` at full GPU speed, where no epochs were stated) takes run_seconds / fed.
+    before (``run_seconds`` of training at full GPU speed, where no epochs were stated) takes run_seconds / fed for the
+    part that it reads.  At random there is no such part: the time is that of as much as a whole epoch reads.
 
     Loaded into a file system are the ``weights`` as well that the job starts from, which are then read at ``bulk``
     [bytes/s].  Assumption: they are few and large files, so that their bytes set how long that takes.
@@ -132,15 +143,17 @@ def first_epoch(
         rate = least(rate, brought_in).named("bytes/s")
         fed = None if asked is None else formulas.fed(rate, asked)
         served = rate if asked is None else least(rate, asked)
-    seconds = (passes.bytes if passes.epochs is None else needed) / served
-    if passes.epochs is None and fed is not None:
+    part = None if passes.touched is None else passes.covered
+    at_random = passes.covered is not None and part is None
+    seconds = (passes.bytes if passes.epochs is None or part is None else part) / served
+    if passes.epochs is None and fed is not None and not at_random:
         seconds = least(seconds, run_seconds / fed)
     return FirstEpoch(
         fed,
         seconds.named("seconds"),
         rate,
         limited_by,
-        part=passes.touched,
+        part=part,
         load_seconds=load_seconds,
         waits_seconds=waits,
     )
@@ -335,8 +348,13 @@ def explained(reads: Placement, answer: OptionAnswer) -> Placement:
 
 def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Caveat]:
     """What the later epochs of the chosen option rest on; nothing where all data is read once."""
-    if passes.touched is not None and passes.touched.value < passes.bytes.value:
-        yield Caveat("run-shorter-than-epoch", {"read": passes.touched, "all": passes.bytes})
+    if passes.covered is not None:
+        found = {"read": passes.covered, "all": passes.bytes}
+        if passes.touched is None:
+            share = (passes.covered / passes.bytes.middle()).named("share")
+            yield Caveat("run-shorter-than-epoch-at-random", found | {"share": share})
+        else:
+            yield Caveat("run-shorter-than-epoch", found)
     later = answer.later_epochs
     if not passes.later or later is None or not facts.options[answer.option].get_value("page_cache"):
         return

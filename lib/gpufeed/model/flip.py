@@ -374,7 +374,7 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "run_hours": job.run.hours,
         "gpu_hour_price": plan.gpu_hour_price and plan.gpu_hour_price.value / workload.instances,
         # Not stated, nothing is taken to be read again; this many passes the run would make.
-        "epochs": None if read is None else read.value * job.run.hours * 3600.0 / job.passes.bytes.value,
+        "epochs": None if read is None else read.value * job.run.training_hours * 3600.0 / job.passes.bytes.value,
         "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
         "sample_bytes": None if samples is None or read is None else read.value / samples.value,
         "request_bytes": demand.request_bytes and demand.request_bytes.value,

@@ -8,7 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model.cost import Run
 from gpufeed.model.demand import demand
-from gpufeed.model.epochs import Passes, hours_of, passes_of, touched
+from gpufeed.model.epochs import Passes, covered, hours_of, passes_of, touched
 from gpufeed.model.frozen import frozen
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
@@ -16,7 +16,7 @@ from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
 from gpufeed.model.rules import FSX
 from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load
-from gpufeed.model.traffic import evaluations_in, traffic_of
+from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
 from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import Workload
 
@@ -83,15 +83,17 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     )
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
-    hours = _hours(workload, asked, passes, facts, warnings)
+    evaluation, told = evaluation_of(workload, asked, passes, facts)
+    hours = _hours(workload, asked, passes, evaluation, facts=facts, warnings=warnings)
     run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
     passes = _with_epochs_of(run, passes, warnings)
-    traffic, told = traffic_of(workload, asked, passes, run.objects, facts)
     warnings += told
-    run = _with_evaluations(run, traffic.evaluation, asked)
+    traffic = traffic_of(workload, asked, evaluation, run.objects, facts)
+    passes = replace(passes, covered=covered(passes, run.read_bytes))
+    run = _with_evaluations(run, evaluation, asked)
     if traffic.starts.base_model_bytes is not None:
         run = replace(run, weights=traffic.starts.base_model_once, weights_read=traffic.starts.base_model_bytes)
-    read = touched(workload, passes, run.read_bytes, opens_an_object=load.opens_an_object)
+    read = touched(workload, passes, evaluation, opens_an_object=load.opens_an_object)
     passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
     if run.gpu_hour_price is None:
         found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
@@ -152,25 +154,42 @@ def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quant
     )
 
 
-def _hours(workload: Workload, asked: Demand, passes: Passes, facts: Facts, warnings: list[Caveat]) -> float:
-    """Length of the run: as stated, else of the stated epochs at full GPU speed, else the default.
+def _hours(
+    workload: Workload,
+    asked: Demand,
+    passes: Passes,
+    evaluation: Evaluation | None,
+    *,
+    facts: Facts,
+    warnings: list[Caveat],
+) -> tuple[float, float]:
+    """(length of the run, of it training) at full GPU speed.
 
-    Hours and epochs that contradict each other by more than the demand's range are told; hours then decide what is
-    paid for by the hour, epochs what is read.
+    As stated, and evaluations are within that; else training of the stated epochs, else of the default length, and
+    evaluations come on top.  Hours and epochs that contradict each other by more than the demand's range are told;
+    hours then decide what is paid for by the hour, epochs what is read.
     """
-    of_epochs = hours_of(passes, asked)
+    of_epochs, more = hours_of(passes, asked), 1.0 + beside_training(evaluation)
     known = passes.bytes.basis != "assumed"
     if workload.run_hours is not None:
-        if of_epochs is not None and known and not of_epochs.low <= workload.run_hours <= of_epochs.high:
-            found = {"hours": workload.run_hours, "epochs": workload.epochs, "of_epochs": of_epochs}
+        training = workload.run_hours / more
+        if of_epochs is not None and known and not of_epochs.low <= training <= of_epochs.high:
+            found = {"hours": training, "epochs": workload.epochs, "of_epochs": of_epochs}
             warnings.append(Caveat("epochs-against-hours", found))
-        return workload.run_hours
-    if of_epochs is not None and known:
+        hours, told = workload.run_hours, "evaluations-within-run"
+    elif of_epochs is not None and known:
         warnings.append(Caveat("run-hours-of-epochs", {"of_epochs": of_epochs, "epochs": workload.epochs}))
-        return of_epochs.value
-    hours = facts.model.known("run_hours").value / 3600.0
-    warnings.append(Caveat("default-run-hours", {"hours": hours}))
-    return hours
+        training, told = of_epochs.value, "evaluations-beside-training"
+        hours = training * more
+    else:
+        training, told = facts.model.known("run_hours").value / 3600.0, "evaluations-beside-training"
+        hours = training * more
+        warnings.append(Caveat("default-run-hours", {"hours": training}))
+    seconds = evaluating(evaluation)
+    if seconds is not None and more > 1.0:
+        both = {"training": Quantity.exact(training, "hours"), "hours": Quantity.exact(hours, "hours")}
+        warnings.append(Caveat(told, {"seconds": seconds} | both))
+    return hours, training
 
 
 def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
@@ -182,7 +201,7 @@ def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
     if passes.epochs is not None or read is None or once.basis == "assumed" or read.value <= once.value:
         return passes
     epochs = read.value / once.value
-    warnings.append(Caveat("epochs-of-run-hours", {"hours": run.hours, "epochs": epochs, "bytes": once}))
+    warnings.append(Caveat("epochs-of-run-hours", {"hours": run.training_hours, "epochs": epochs, "bytes": once}))
     return replace(passes, epochs=epochs)
 
 
@@ -194,14 +213,15 @@ def _run(
     region: str,
     profile: PrefixProfile | None,
     passes: Passes,
-    hours: float,
+    hours: tuple[float, float],
     dataset: Quantity,
 ) -> Run:
     object_bytes = asked.object_bytes or facts.model.known("part_bytes")
     objects = workload.objects or max(1.0, dataset.value / object_bytes.value)
     if profile is not None and profile.objects:
         objects = profile.objects
-    seconds = hours * 3600.0
+    whole, training = hours
+    seconds = training * 3600.0
     read = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds
     requests = None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds
     if passes.epochs is not None:
@@ -211,7 +231,8 @@ def _run(
     return Run(
         region=region,
         currency=facts.currency_of(region),
-        hours=hours,
+        hours=whole,
+        training=training,
         dataset_bytes=dataset,
         objects=objects,
         object_bytes=object_bytes,
@@ -230,13 +251,14 @@ def _run(
 
 def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) -> Run:
     """The same run with what its evaluations read."""
-    count = evaluations_in(run.hours, evaluation)
+    count = evaluations_in(run.training_hours, evaluation)
     if evaluation is None or count is None or run.read_bytes is None:
         return run
     more, requests = (evaluation.bytes * count).named("bytes"), run.requests
     if requests is not None and asked.request_bytes is not None:
         requests = (requests + more / asked.request_bytes.middle()).named("requests")
-    return replace(run, read_bytes=(run.read_bytes + more).named("bytes"), requests=requests, evaluation=evaluation)
+    read = (run.read_bytes + more).named("bytes")
+    return replace(run, read_bytes=read, requests=requests, evaluation=evaluation, trained_bytes=run.read_bytes)
 
 
 def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:

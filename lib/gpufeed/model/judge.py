@@ -60,7 +60,7 @@ def _judged(
         job.load,
         facts=job.facts,
         configuration=configuration,
-        run_seconds=job.run.hours * 3600.0,
+        run_seconds=job.run.training_hours * 3600.0,
         weights=job.run.weights,
         bulk=restore,
     )

@@ -36,8 +36,9 @@ def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
 def _takes(answer: OptionAnswer, job: Job) -> float:
     """Seconds from the start of loading to the end of the run."""
     load, fed = _loads(answer), answer.fed
-    reads = _run_seconds(job) if fed is None else _run_seconds(job) / fed.value if fed.value else float("inf")
-    return reads + (0.0 if load is None else load.value)
+    training = job.run.training_hours * 3600.0
+    reads = training if fed is None else training / fed.value if fed.value else float("inf")
+    return reads + _run_seconds(job) - training + (0.0 if load is None else load.value)
 
 
 def _loads(answer: OptionAnswer) -> Quantity | None:

@@ -372,7 +372,7 @@ def _where_each_is_copied(
 
 def exports_behind(option: str, job: Job) -> Backlog | None:
     """What waits for its copy in S3 where saves come faster than they are exported."""
-    return backlog(option, job.demand, kept_checkpoints(job.workload, job.facts), job.run.hours, job.facts)
+    return backlog(option, job.demand, kept_checkpoints(job.workload, job.facts), job.run.training_hours, job.facts)
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:

@@ -33,7 +33,7 @@ def _contradictions(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterato
         by_interval, _, _ = checkpoint.frequent(replace(workload, checkpoints=None), on_s3, facts)
         if by_interval != (workload.checkpoints == "frequent"):
             yield Caveat(f"doubt-said-{workload.checkpoints}", {"interval": interval}, grave=True)
-    seconds = job.run.hours * 3600.0
+    seconds = job.run.training_hours * 3600.0
     if interval is not None and interval > seconds:
         yield Caveat("doubt-no-checkpoint", {"interval": interval, "seconds": seconds}, grave=True)
 

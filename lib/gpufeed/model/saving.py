@@ -25,7 +25,7 @@ def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: J
     Left out: the copies of key checkpoints in S3, which every plan has, and work lost to failures.
     """
     bill = bill_of(job.run, job.facts)
-    made = saves_in(job.run.hours, job.workload, job.demand, job.facts)
+    made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts)
     found: dict[str, Saving] = {}
     for option in SYSTEMS:
         answer = shared if option == FSX and shared is not None else fit[option]
@@ -92,7 +92,7 @@ def _saving(
     *,
     own: Configuration | None = None,
 ) -> Saving:
-    waits = waiting("saving-gpu", bill.run, None if stall.share is None else stall.share * bill.run.hours)
+    waits = waiting("saving-gpu", bill.run, None if stall.share is None else stall.share * bill.run.training_hours)
     lines = (*kept, waits)
     total, currency = sum_of(bill.run.currency, lines), bill.run.currency
     elsewhere = weighed_sum(currency, lines) if total is None else None

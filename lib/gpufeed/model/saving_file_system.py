@@ -73,7 +73,7 @@ def _waits_of(job: Job, *, saves: bool, weights: bool) -> list[_Waiting]:
     if price is None:
         return []
     if saves and demand.checkpoint_mode != "async" and demand.checkpoint_bytes is not None:
-        stopped = price.value * run.hours
+        stopped = price.value * run.training_hours
         at_one = stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval
         found.append(_Waiting("write", at_one, stopped))
     if weights and run.weights_read is not None:

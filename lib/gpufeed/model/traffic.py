@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpufeed.facts import Facts
@@ -18,22 +19,21 @@ _SECONDS_PER_HOUR = 3600.0
 
 
 def traffic_of(
-    workload: Workload, asked: Demand, passes: Passes, objects: float, facts: Facts
-) -> tuple[Traffic, tuple[Caveat, ...]]:
+    workload: Workload, asked: Demand, evaluation: Evaluation | None, objects: float, facts: Facts
+) -> Traffic:
     """Evaluation, where it was stated, and what the start of a job and of an epoch asks for."""
-    evaluation, warnings = _evaluation(workload, asked, passes, facts)
     batches = _first_batches(workload, asked, facts)
     queues = None if batches is None else (batches * facts.model.known("prefetch_factor")).named("bytes")
     pages = Quantity.exact(math.ceil(objects / facts.model.known("list_page_keys").value), "requests")
     once = base_model_bytes(workload, facts)
     weights = None if once is None else _read_by_all(once, workload, asked)
-    return Traffic(evaluation, Starts(weights, batches, queues, pages, once)), warnings
+    return Traffic(evaluation, Starts(weights, batches, queues, pages, once))
 
 
 # ---- evaluation ------------------------------------------------------------------------------------------------------
 
 
-def _evaluation(
+def evaluation_of(
     workload: Workload, asked: Demand, passes: Passes, facts: Facts
 ) -> tuple[Evaluation | None, tuple[Caveat, ...]]:
     """What each evaluation reads, and how fast at full GPU speed; None where none was stated.
@@ -63,6 +63,32 @@ def _evaluation(
     if read is not None and between is not None:
         share = (reads / (reads.middle() + read.middle() * between)).named("share")
     return Evaluation(between, reads, rate, requests, share), tuple(warnings)
+
+
+def evaluating(evaluation: Evaluation | None) -> Quantity | None:
+    """Seconds of one evaluation at full GPU speed; None without one, and where its rate is not known."""
+    if evaluation is None or evaluation.read_bytes_per_s is None:
+        return None
+    return (evaluation.bytes / evaluation.read_bytes_per_s).named("seconds")
+
+
+def beside_training(evaluation: Evaluation | None) -> float:
+    """Hours of evaluation at full GPU speed for each hour of training; 0 where that is not known.
+
+    Equation: seconds of one evaluation / seconds of training from one to the next.
+    """
+    seconds = evaluating(evaluation)
+    if evaluation is None or evaluation.every is None or seconds is None:
+        return 0.0
+    return seconds.value / evaluation.every.value
+
+
+def caveats(on: Bursts, evaluation: Evaluation | None) -> Iterator[Caveat]:
+    """Evaluations that take longer than the training between them, on the option that the reads take."""
+    seconds = on.evaluation_seconds
+    if evaluation is None or evaluation.every is None or seconds is None or seconds.value <= evaluation.every.value:
+        return
+    yield Caveat("evaluation-exceeds-interval", {"seconds": seconds, "every": evaluation.every}, grave=True)
 
 
 def evaluations_in(hours: float, evaluation: Evaluation | None) -> float | None:
