@@ -30,6 +30,7 @@ FOUR = {
     "dataset_bytes": 1e12,
     "checkpoint_bytes": 980e9,
     "restore_target": 60,
+    "stall_tolerance": 0.05,
     "region": "us-east-1",
 }
 #: 16 accelerators × 200 samples/s × 10 MB are 32 GB/s.

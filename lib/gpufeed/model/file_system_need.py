@@ -134,13 +134,21 @@ def _save_rate(job: Job) -> float:
     """What must be provisioned for the saves [bytes/s].
 
     A deadline has to hold at the slowest share of a provisioned rate that was published, a tolerance at the middle one:
-    an asynchronous save that is not written when the next begins stops every GPU, while a synchronous one that is
-    slower costs as much more as it is slower.
+    a save that is not written when the next begins stops every GPU, while a synchronous one that is slower costs as
+    much more as it is slower.  Where no tolerance was stated and waiting has a price, that price decides how much
+    faster than the deadline it is (:mod:`gpufeed.model.saving_file_system`).
     References: mlperf-storage-checkpoints-v3.0, megatron-scaling-paper.
     """
-    reached = job.facts.model.known("checkpoint_rate_share")
-    asked = _value(job.demand.checkpoint_write_bytes_per_s)
-    return asked / (reached.low if job.demand.checkpoint_mode == "async" else reached.value)
+    reached, demand = job.facts.model.known("checkpoint_rate_share"), job.demand
+    if demand.checkpoint_mode != "async" and not by_price(job):
+        return _value(demand.checkpoint_write_bytes_per_s) / reached.value
+    return _value(demand.checkpoint_bytes) / demand.checkpoint_interval / reached.low
+
+
+def by_price(job: Job) -> bool:
+    """Whether synchronous saves are as fast as it pays, and no tolerance was stated for them."""
+    synchronous = job.demand.checkpoint_mode != "async"
+    return synchronous and job.workload.stall_tolerance is None and job.run.weighed_gpu_price is not None
 
 
 def _restore_rate(job: Job) -> float:

@@ -10,7 +10,7 @@ from gpufeed.model import fsx
 from gpufeed.model.checkpoint import best_intervals, daly_of
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
-from gpufeed.model.file_system_need import need_of, need_of_saves
+from gpufeed.model.file_system_need import by_price, need_of, need_of_saves
 from gpufeed.model.job import Job
 from gpufeed.model.judge import (
     against,
@@ -386,6 +386,8 @@ def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
     by_slowest = {"share": reached.low}
     if "write" not in less and job.demand.checkpoint_mode == "async":
         yield Reason("saves-sized-by-slowest", by_slowest, "megatron-scaling-paper")
+    elif "write" not in less and by_price(job):
+        yield Reason("saves-sized-by-price", by_slowest, "megatron-scaling-paper")
     elif "write" not in less:
         tolerance = stall_tolerance(job.workload, job.facts)
         sized = {"share": reached.value, "tolerance": tolerance}

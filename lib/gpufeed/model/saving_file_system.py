@@ -15,6 +15,7 @@ from gpufeed.model.file_system_need import clients_carry, need_of, need_of_saves
 from gpufeed.model.fsx import GIB, Configuration, Need, Order
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import OptionAnswer, Reason
+from gpufeed.model.rules import FSX
 
 #: What set its size: a smaller one would meet the need, and cost more in GPUs that wait.
 WAITING = "waiting-gpus"
@@ -41,7 +42,9 @@ def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weight
     orders = fsx.best_orders(need, job.region, facts) if waits else []
     advised = fsx.efa_advised(need, facts)
     able = [order for order in orders if order.efa or not advised]
-    sums = [one for order in able for one in _orders_by_sum(order, waits, need, job)]
+    sums = [
+        one for order in able for one in _orders_by_sum(order, waits, need, job) if not _wants_efa(one[2], need, job)
+    ]
     _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, None))
     if best is None or best == orders[0]:
         return fsx.cheapest(need, job.region, facts)
@@ -56,6 +59,19 @@ def dearer_for_weights(reads: OptionAnswer, job: Job) -> Iterator[Reason]:
     if cheapest and all(one.settings != reads.supply.configuration for one in cheapest):
         would_do = {"configuration": cheapest[0].name, "gib": cheapest[0].capacity_gib}
         yield Reason("reads-file-system-pays", would_do)
+
+
+def _wants_efa(order: Order, need: Need, job: Job) -> bool:
+    """Whether it writes faster than AWS advises without EFA, which clients, type and Region have.
+
+    References: fsx-efa.
+    """
+    section = job.facts.fsx[order.name]
+    offered = section.get_value("efa") and fsx.efa_offered(job.region, job.facts) is not False
+    if order.efa or not need.efa or not offered:
+        return False
+    above = job.facts.options[FSX].known("efa_above").value
+    return bool(fsx.disk_rate(section, order.capacity_gib, "write").value > above)
 
 
 class _Waiting(NamedTuple):
