@@ -169,7 +169,11 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
     expected = {
         "s3-standard": (2 * gib * 0.023, puts * 0.005),
         "mountpoint-s3": (2 * gib * 0.023, puts * 0.005),
-        "s3-express-one-zone": (2 * gib * 0.11, puts * 0.00113 + saves * gib * 0.0032),
+        # Written there, read from there, and put into the bucket.
+        "s3-express-one-zone": (
+            2 * gib * (0.11 + 0.023),
+            puts * 0.00113 + saves * gib * 0.0032 + puts * 0.00003 + saves * gib * 0.0006 + puts * 0.005,
+        ),
         # Its own storage and the bucket; written once, and an export is a read.
         "s3-files": (2 * gib * (0.3 + 0.023), saves * gib * (0.06 + 0.03) + puts * 0.005),
     }
@@ -194,18 +198,22 @@ def test_a_file_system_is_bought_in_steps() -> None:
     found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
     assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 1000
     assert found.retention is not None and found.retention.keeping is not None
-    # A share of 1,825.4 GiB at USD 0.600, or a file system of its own with 2,400 GiB.
+    # A share of 1,825.4 GiB at USD 0.600, or a file system of its own with 2,400 GiB; and what is exported to S3.
+    gib = 2 * 980e9 / GIB
     assert found.retention.keeping[:3] == (
-        pytest.approx(2 * 980e9 / GIB * 0.600),
-        pytest.approx(2 * 980e9 / GIB * 0.600),
-        pytest.approx(2400 * 0.600),
+        pytest.approx(gib * (0.600 + 0.023)),
+        pytest.approx(gib * (0.600 + 0.023)),
+        pytest.approx(2400 * 0.600 + gib * 0.023),
     )
+    # An export takes 18 min 40 s, so that every second of 4,380 saves gets one: 512 ranks × (229 parts and 2 requests).
+    assert found.retention.saving is not None
+    assert found.retention.saving.value == pytest.approx(512 * 231 * 4380 / 2 * 0.005 / 1000)
 
 
 def test_what_is_not_priced_is_named_and_has_no_total() -> None:
     found = plan(**OF_64 | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
     assert found is not None
-    assert (found.keeping, found.total, found.not_priced) == (None, None, ("checkpoint-storage",))
+    assert (found.keeping, found.total, found.not_priced) == (None, None, ("checkpoint-own-storage",))
 
 
 def test_a_file_is_never_cut_into_more_parts_than_s3_allows() -> None:

@@ -43,6 +43,7 @@ def test_a_file_system_is_created_and_filled_before_the_gpus_are_paid_for_and_de
         ("train", "during"),
         ("save", "during"),
         ("export.fsx-for-lustre", "after"),
+        ("delete.copies", "after"),
         ("delete.fsx-for-lustre", "after"),
         ("delete.scratch", "after"),
     ]
@@ -53,6 +54,10 @@ def test_a_file_system_is_created_and_filled_before_the_gpus_are_paid_for_and_de
     hydrate = by_id["bring-in.fsx-for-lustre"].seconds
     assert rate is not None and hydrate is not None
     assert hydrate.value == pytest.approx(5e12 / rate.value)
+    # 48 saves of 3e7 × 14 bytes, of which the default are kept
+    copies = by_id["delete.copies"].parameters
+    kept = FACTS.model.known("checkpoints_kept").value
+    assert (copies["bytes"].value, copies["billed"].value) == (pytest.approx(48 * 4.2e8), pytest.approx(kept * 4.2e8))
     # 48 h and the hours in which GPUs wait for reads and saves, as they are on the bill
     waits = [line.quantity.value for line in found.cost.lines if line.part == "idle-gpu" and line.quantity]
     trained = by_id["train"].seconds

@@ -243,15 +243,15 @@ def test_one_for_checkpoints_alone_is_sized_for_them_and_not_for_the_data() -> N
     job = Workload.from_mapping(
         {
             "task": "pretraining",
-            "instances": 64,
+            "instances": 4,
             "instance_type": "p5.48xlarge",
             "dataset_bytes": 20e12,
             "objects": 200_000,
-            "checkpoint_bytes": 10e9,
-            "checkpoint_interval": 30,
-            "checkpoint_mode": "async",
+            "checkpoint_bytes": 980e9,
+            "checkpoint_interval": 1800,
+            "restore_target": 24,
             "checkpoints_kept": 3,
-            "interface": "any",
+            "interface": "s3-api",
             "region": "us-east-1",
             "run_hours": 730,
         },
@@ -260,5 +260,5 @@ def test_one_for_checkpoints_alone_is_sized_for_them_and_not_for_the_data() -> N
     plan = recommend(job, facts)
     assert (plan.recommended, plan.placements["checkpoints"].option) == ("s3-standard", "fsx-for-lustre")
     found = sized(job, facts, plan=plan)
-    assert (found.need.holds_bytes, found.need.opens_per_s) == (3 * 10e9, 0.0)
+    assert (found.need.holds_bytes, found.need.opens_per_s) == (3 * 980e9, 0.0)
     assert found.found.all[0].settings == plan.placements["checkpoints"].configuration

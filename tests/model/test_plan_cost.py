@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
+from gpufeed.model.course import course
+from gpufeed.model.file_system import sized
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
 
@@ -54,22 +56,35 @@ def amounts(found: Recommendation) -> dict[str, float]:
 
 
 def test_a_file_system_for_the_checkpoints_alone_is_in_the_bill_of_the_plan() -> None:
-    # 10 GB every 30 s must be written before the next: at 40 % of the rate ordered 0.833 GB/s.  That is 833 of the
-    # least 1,200 GiB at 1,000 MB/s per TiB for 720 USD, or 7,200 GiB at 125 for 1,044 USD.  The data set is not on it.
-    found = plan(**SMALL_AND_OFTEN)
+    # A restore of 980 GB in 24 s at 40 % of the rate ordered: 102.1 GB/s, which over EFA is 105,600 GiB at 1,000 MB/s
+    # per TiB.  The data set is not on it.
+    found = plan(instances=4, restore_target=24, interface="s3-api")
     assert (found.recommended, found.placements["checkpoints"].option) == ("s3-standard", "fsx-for-lustre")
     ordered, bill = found.placements["checkpoints"].configuration, amounts(found)
-    assert ordered["storage_capacity_gib"] == 1200
+    assert ordered["storage_capacity_gib"] == 105_600
     assert ordered["throughput_mb_per_s_per_tib"] == 1000
-    assert bill["checkpoint-own-storage"] == pytest.approx(1200 * 0.600)
-    # Each copy to host memory takes 10 GB / (512 × 20 GB/s) of 30 s.
-    assert bill["saving-gpu"] == pytest.approx(730 * 10e9 / (512 * 20e9) / 30 * 64 * 55.04)
+    assert bill["checkpoint-own-storage"] == pytest.approx(105_600 * 0.600)
+    # 32 ranks write one file each at 500 MB/s, of which 80 % are reached: 76.6 s of every 1,800 s.
+    assert bill["saving-gpu"] == pytest.approx(730 * 980e9 / (0.80 * 16e9) / 1800 * 4 * 55.04)
+    # Each save is exported: two are kept in S3 as well, and 32 ranks put 3,651 parts and 2 requests around them.
+    assert bill["checkpoint-storage"] == pytest.approx(2 * 980e9 / GIB * 0.023)
+    assert bill["checkpoint-puts"] == pytest.approx(32 * 3653 * 1460 * 0.005 / 1000)
     assert found.cost.total is not None
     assert found.cost.total.value == pytest.approx(sum(bill.values()))
+
+
+def test_a_file_system_exports_for_what_saving_on_s3_costs() -> None:
+    found = plan(**SMALL_AND_OFTEN)
+    # Each copy to host memory takes 10 GB / (512 × 20 GB/s) of 30 s.
+    waits = 730 * 10e9 / (512 * 20e9) / 30 * 64 * 55.04
     # S3: 512 ranks × (3 parts and 2 requests around them) × 87,600 saves at 0.005 per 1,000 are 1,121 USD of PUTs.
-    on_s3 = found.saving("s3-standard").total
-    assert on_s3 is not None
-    assert on_s3.value == pytest.approx(2 * 10e9 / GIB * 0.023 + 512 * 5 * 87_600 * 0.005 / 1000 + bill["saving-gpu"])
+    in_s3 = 2 * 10e9 / GIB * 0.023 + 512 * 5 * 87_600 * 0.005 / 1000
+    on_s3, on_lustre = found.saving("s3-standard").total, found.saving("fsx-for-lustre").total
+    assert on_s3 is not None and on_s3.value == pytest.approx(in_s3 + waits)
+    # 10 GB every 30 s must be written before the next: at 40 % of the rate ordered 0.833 GB/s.  That is 833 of the
+    # least 1,200 GiB at 1,000 MB/s per TiB for 720 USD, or 7,200 GiB at 125 for 1,044 USD.
+    assert on_lustre is not None and on_lustre.value == pytest.approx(1200 * 0.600 + in_s3 + waits)
+    assert found.placements["checkpoints"].option == "s3-standard"
 
 
 def test_checkpoints_in_s3_are_paid_as_kept_bytes_and_puts() -> None:
@@ -87,7 +102,8 @@ def test_a_file_system_that_serves_the_reads_as_well_is_paid_once() -> None:
     assert found.recommended == found.placements["checkpoints"].option == "fsx-for-lustre"
     ids = [line.id for line in found.cost.lines]
     assert ids.count("own-storage") == 1
-    assert [id_ for id_ in ids if id_.startswith("checkpoint-")] == []
+    # What is exported is kept in S3 and put there.
+    assert [id_ for id_ in ids if id_.startswith("checkpoint-")] == ["checkpoint-storage", "checkpoint-puts"]
     assert "saving-gpu" in ids
 
 
@@ -102,7 +118,8 @@ def test_a_plan_with_an_unpriced_part_has_no_total() -> None:
     # The same as in us-east-1, whose prices they are compared by.
     assert (found.recommended, found.placements["checkpoints"].option) == ("s3-standard", "s3-express-one-zone")
     assert found.cost.total is None
-    assert found.cost.not_priced == ("checkpoint-storage", "checkpoint-puts", "checkpoint-upload")
+    of_copies = ("checkpoint-copy-gets", "checkpoint-copy-retrieval")
+    assert found.cost.not_priced == ("checkpoint-storage", "checkpoint-puts", "checkpoint-upload", *of_copies)
 
 
 # ---- the choice by what saving costs ---------------------------------------------------------------------------------
@@ -121,8 +138,11 @@ def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> 
     express = 256 * 10 * 2**23 / (0.004 + 2**23 / 110e6)
     on_s3 = 2 * gib * 0.023 + puts * 0.005 + gpus * 980e9 / (0.80 * 3500 * 2**23) / 1800
     on_express = 2 * gib * 0.11 + puts * 0.00113 + saves * gib * 0.0032 + gpus * 980e9 / (0.80 * express) / 1800
-    # Its own file system of 38,400 GiB over EFA, which the tests of it work out.
-    on_lustre = 38_400 * 0.600 + gpus * 980e9 / (0.80 * 38.4e9) / 1800
+    # Read once more and put into a bucket that lies in more than one zone
+    in_s3 = 2 * gib * 0.023 + puts * 0.005
+    on_express += puts * 0.00003 + saves * gib * 0.0006 + in_s3
+    # Its own file system of 38,400 GiB over EFA, which the tests of it work out, and what it exports
+    on_lustre = 38_400 * 0.600 + gpus * 980e9 / (0.80 * 38.4e9) / 1800 + in_s3
     totals = {saving.option: saving.total for saving in found.savings}
     for option, amount in (("s3-standard", on_s3), ("s3-express-one-zone", on_express), ("fsx-for-lustre", on_lustre)):
         total = totals[option]
@@ -205,3 +225,40 @@ def test_more_nodes_never_make_a_save_to_s3_slower(nodes: int, more: int, size: 
     assert slow is not None and fast is not None
     for before, after in zip(slow[:3], fast[:3], strict=True):
         assert after <= before * (1 + 1e-9)
+
+
+def test_a_lustre_export_is_billed_as_long_as_the_timeline_says_that_each_save_is_in_s3() -> None:
+    """Full fine-tuning of 7B on four p4d: 98 GB each half hour of 168 hours, 336 times; an export takes 1 min 52 s."""
+    traits: dict[str, Any] = {
+        "task": "full-fine-tuning",
+        "instances": 4,
+        "instance_type": "p4d.24xlarge",
+        "model_parameters": 7e9,
+        "interface": "posix",
+        "file_operations": ["rename"],
+        "dataset_bytes": 500e9,
+        "checkpoints_kept": 2,
+    }
+    found = recommend(Workload.from_mapping(traits, load()), load())
+    assert found.recommended == found.placements["checkpoints"].option == "fsx-for-lustre"
+    bill = amounts(found)
+    # 32 ranks × (366 parts of 8 MiB and 2 requests around them)
+    assert bill["checkpoint-puts"] == pytest.approx(336 * 32 * 368 * 0.005 / 1000) == pytest.approx(19.78, abs=0.01)
+    assert bill["checkpoint-storage"] == pytest.approx(2 * 98e9 / GIB * 168 / 730 * 0.023)
+    steps = {step.id: step for step in course(found, load())}
+    assert steps["save"].parameters["in_s3"] is not None
+    # Automatic export without DELETED leaves all of them.
+    assert steps["delete.copies"].parameters["bytes"].value == pytest.approx(336 * 98e9)
+    # 2,400 GiB are 2,577 GB: room for all 500 GB of data, 14 GB of weights and 196 GB of checkpoints.
+    said = {reason.id for reason in found.placements["training_reads"].reasons}
+    assert "fsx-loads-what-is-read" in said and "fsx-sized-for-what-is-read" not in said
+    first = sized(Workload.from_mapping(traits, load()), load(), plan=found).found.all[0]
+    assert first.capacity_gib == 2400 and "fsx-holds-what-is-read" not in {note.id for note in first.notes}
+
+
+def test_where_exports_fall_behind_those_that_are_made_are_billed() -> None:
+    # 980 GB at 875 MB/s take 18 min 40 s: every second save of ten minutes is exported.
+    found = plan(checkpoint_interval=600)
+    puts = next(line for line in found.saving("fsx-for-lustre").lines if line.id == "checkpoint-puts")
+    assert puts.quantity is not None
+    assert puts.quantity.value * 1000 == pytest.approx(256 * 459 * 730 * 6 / 2)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible, traffic
+from gpufeed.model.file_system_need import holds_everything
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
@@ -134,7 +135,10 @@ def plan_of(decision: Decision) -> Recommendation:
     copied = epochs.copied_once(job.demand, job.passes, job.load, job.run.read_bytes, facts)
     copy = copying.worth_naming(copied, fit[reads], job)
     placements["training_reads"] = explained(placements["training_reads"], whole, job)
-    placements["training_reads"] = epochs.explained(placements["training_reads"], fit[reads])
+    whole_data = reads == FSX and holds_everything(fit[FSX].supply.configuration, job, saves=placed.option == FSX)
+    placements["training_reads"] = epochs.explained(
+        placements["training_reads"], fit[reads], holds_everything=whole_data
+    )
     placements["training_reads"] = copying.explained(placements["training_reads"], fit[reads], copy)
     if reads == FSX != placed.option:
         found = placements["training_reads"]
@@ -166,8 +170,8 @@ def plan_of(decision: Decision) -> Recommendation:
             *(caveat for caveat in noted if caveat.grave),
             *traffic.caveats(fit[reads].bursts, job.traffic.evaluation),
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
-            *caution.exports_behind(placed, job),
             *doubts,
+            *caution.exports_behind(placed, job),
             *limits.nothing_priced(job.region, answers),
             *caution.objects_as_samples(job),
             *job.demand.warnings,

@@ -14,6 +14,7 @@ from gpufeed.model.placements import exports_behind
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import Timeline, timeline
+from gpufeed.model.retention import saves_in
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.model.traffic import evaluating
 
@@ -110,6 +111,11 @@ def _after(plan: Recommendation, job: Job) -> Iterator[Step]:
         yield Step("export-behind", AFTER, behind.queue, {"every": behind.every, "in_s3": moments.in_s3})
     elif option in _CREATED:
         yield Step(f"export.{option}", AFTER, moments.in_s3)
+    made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts)
+    if option in (FSX, EXPRESS) and made is not None and made.copies > made.kept.value:
+        # Automatic export deletes a copy only where it was told to, and nobody deletes what was copied by hand.
+        every = (made.copies * made.size, made.kept_bytes.named("bytes"))
+        yield Step("delete.copies", AFTER, None, {"bytes": Quantity.exact(every[0], "bytes"), "billed": every[1]})
     for created in _CREATED:
         if created in _used(plan):
             # What holds the data set alone has nothing that is to be proven first.

@@ -334,7 +334,7 @@ def copied_once(
     return CopyOnce(data, drives, None if drives is None else True, seconds, fed)
 
 
-def explained(reads: Placement, answer: OptionAnswer) -> Placement:
+def explained(reads: Placement, answer: OptionAnswer, *, holds_everything: bool) -> Placement:
     """The placement of the training reads with what to do about the first epoch."""
     more, first = [], answer.first_epoch
     if first.way is not None:
@@ -342,7 +342,8 @@ def explained(reads: Placement, answer: OptionAnswer) -> Placement:
         found |= {"load_cost": first.load_cost, "waits_cost": first.waits_cost}
         more.append(Reason(f"first-epoch-{first.way}-{'hydrate' if answer.option == FSX else 'import'}", found))
     if first.part is not None and answer.option == FSX:
-        more.append(Reason("fsx-sized-for-what-is-read", {"part": first.part}, "fsx-data-repositories"))
+        which = "loads" if holds_everything else "sized-for"
+        more.append(Reason(f"fsx-{which}-what-is-read", {"part": first.part}, "fsx-data-repositories"))
     return replace(reads, reasons=(*reads.reasons, *more))
 
 

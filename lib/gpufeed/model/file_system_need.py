@@ -9,7 +9,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.fsx import Bound, Carried, Need
+from gpufeed.model.fsx import GIB, Bound, Carried, Need
 from gpufeed.model.job import Job
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
@@ -42,6 +42,13 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
         **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves),
     )
+
+
+def holds_everything(configuration: Mapping[str, Any], job: Job, *, saves: bool) -> bool:
+    """Whether what was ordered has room for the whole data set, not only for what the run reads of it."""
+    need = need_of(job, saves=saves)
+    capacity: float = configuration["storage_capacity_gib"] * GIB
+    return capacity >= need.holds_bytes + need.leaves_bytes
 
 
 def need_of_saves(job: Job) -> Need:

@@ -714,7 +714,7 @@ def _beside_the_price(
         found: dict[str, Any] = {"capacity": order.capacity_gib, "gib": for_others}
         found |= {"opens": Quantity.exact(need.carried(efa=order.efa).opens, "opens/s")}
         yield Reason(SIZED_BY_ASSUMED_OPENS, found, "fsx-efa")
-    if need.leaves_bytes > 0:
+    if need.leaves_bytes > 0 and order.capacity_gib * GIB < need.holds_bytes + need.leaves_bytes:
         found = {"bytes": need.holds_bytes, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
         yield Reason("fsx-holds-what-is-read", found, "fsx-data-repositories")
     fsx = facts.options[FSX]

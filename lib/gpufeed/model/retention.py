@@ -13,6 +13,7 @@ from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
+from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.upload import upload_of
@@ -42,6 +43,7 @@ class Saves:
     kept: Quantity
     count: float
     requests_each: float  # of one save: its parts, and what opens and closes them
+    exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
     @property
     def kept_bytes(self) -> Quantity:
@@ -50,6 +52,11 @@ class Saves:
     @property
     def written_bytes(self) -> Quantity:
         return Quantity.exact(self.count * self.size)
+
+    @property
+    def copies(self) -> float:
+        """That a file system exports to the bucket, or that are copied there out of a directory bucket."""
+        return self.count / self.exported_every
 
     @property
     def requests(self) -> Quantity:
@@ -63,6 +70,20 @@ def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
     return facts.model.known("checkpoints_kept")
 
 
+def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
+    """What an FSx for Lustre file system exports to the bucket: kept there, and each part that brings it there.
+
+    Exporting itself is free.  Where saves come faster than they are exported, one in ``every`` is.
+    Assumptions: parts as clients make them, since how FSx for Lustre cuts what it exports is not published; copies of
+    checkpoints that are no longer kept are deleted in the bucket, too, which automatic export does only if it was told
+    to.  References: fsx-data-repositories.
+    """
+    yield from _in_s3(saves, bill, of=1 / saves.exported_every)
+    if bill.run.network_path == "other-region":
+        written = saves.written_bytes / saves.exported_every
+        yield bill.line("checkpoint-transfer", "transfer", "network", "other-region", written)
+
+
 def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Saves | None:
     """The saves of so many hours; None where the size of a checkpoint is not known."""
     if demand.checkpoint_bytes is None:
@@ -73,6 +94,7 @@ def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> 
         kept=kept_checkpoints(workload, facts),
         count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
         requests_each=demand.checkpoint_writers * upload_of(size, demand.checkpoint_writers, facts).requests,
+        exported_every=exported_every(FSX, demand, facts),
     )
 
 
@@ -92,9 +114,10 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     )
     operations = frozenset(plan.workload.file_operations)
     bill, own = bill_of(month, facts), plan.saving(option).own
-    lines = tuple(saving_lines(option, saves, bill, operations, supply.configuration))
     if own is not None:
-        lines = (own_file_system(own, bill),)
+        lines = (own_file_system(own, bill), *exported(saves, bill))
+    else:
+        lines = tuple(saving_lines(option, saves, bill, operations, supply.configuration))
     sums = summed(plan.currency, 1.0, lines)
     return Retention(
         kept=saves.kept,
@@ -126,12 +149,16 @@ def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
     yield from _way(saves, bill)
 
 
-def _in_s3(saves: Saves, bill: Bill) -> Iterator[CostLine]:
-    """What is kept in S3 Standard, each part that brings it there, and the keys it is encrypted with."""
-    yield from stored(bill, "checkpoint-storage", "storage", saves.kept_bytes)
-    yield bill.line("checkpoint-puts", "requests", S3, "put", saves.requests)
+def _in_s3(saves: Saves, bill: Bill, *, of: float = 1.0, what: str = "checkpoint") -> Iterator[CostLine]:
+    """What is kept in S3 Standard, each part that brings it there, and the keys it is encrypted with.
+
+    ``of`` is the share of the saves that get there.
+    """
+    requests = saves.requests * of
+    yield from stored(bill, f"{what}-storage", "storage", saves.kept_bytes)
+    yield bill.line(f"{what}-puts", "requests", S3, "put", requests)
     if bill.run.kms_calls is not None:
-        yield bill.line("checkpoint-kms", "kms", "encryption", "kms", saves.requests * bill.run.kms_calls)
+        yield bill.line("checkpoint-kms", "kms", "encryption", "kms", requests * bill.run.kms_calls)
 
 
 def _way(saves: Saves, bill: Bill) -> Iterator[CostLine]:
@@ -141,27 +168,35 @@ def _way(saves: Saves, bill: Bill) -> Iterator[CostLine]:
 
 
 def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
-    """Every byte uploaded is charged as well.  A directory bucket always uses a bucket key, so KMS is asked nothing."""
+    """Every byte uploaded is charged as well, and each save is copied to S3: a directory bucket lies in one zone.
+
+    A directory bucket always uses a bucket key, so KMS is asked for the copy alone.
+    Assumption: it is copied in the parts in which it was saved.
+    """
     yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
+    yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.requests)
+    yield bill.line("checkpoint-copy-retrieval", "requests", EXPRESS, "retrieval", saves.written_bytes)
+    yield from _in_s3(saves, bill, what="checkpoint-copy")
     yield from _way(saves, bill)
 
 
 def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator[CostLine]:
-    """Capacity is bought, and writing to it is free.
+    """Capacity is bought, and writing to it is free; what is exported is kept in S3 as well.
 
     Low: the checkpoints' share of a file system that is there anyway.  High: one of its own, of the plan's type and in
     the steps AWS sells.
     """
     name = _type_of(configuration, bill.facts)
     if name is None:
-        yield bill.line("checkpoint-storage", "storage", FSX, "storage", None)
+        yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", None)
         return
     share = saves.kept_bytes
     own = allowed_capacity(bill.facts.fsx[name], share.high / GIB) * GIB
     held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
-    yield bill.line("checkpoint-storage", "storage", FSX, "storage", held, kind=name)
+    yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=name)
+    yield from exported(saves, bill)
 
 
 def _s3_files(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:

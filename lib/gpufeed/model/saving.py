@@ -11,7 +11,7 @@ from gpufeed.model.cost import Bill, bill_of, sum_of, waiting, weighed_sum
 from gpufeed.model.fsx import Configuration
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import CheckpointStall, Cost, CostLine, OptionAnswer, Saving, Supply
-from gpufeed.model.retention import own_file_system, saves_in, saving_lines
+from gpufeed.model.retention import Saves, exported, own_file_system, saves_in, saving_lines
 from gpufeed.model.rules import FSX, MOUNTPOINT, SYSTEMS
 from gpufeed.model.saving_file_system import file_system_for_saves
 from gpufeed.model.supply import mountpoint_backing, supply
@@ -39,13 +39,13 @@ def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: J
             lines = saving_lines(option, made, bill, job.run.operations, {})
             found[option] = _saving(option, answer.supply, answer.stall, lines, bill)
         elif answer is shared:
-            found[option] = _shared(answer, fit[FSX].cost, bill)
+            found[option] = _shared(answer, fit[FSX].cost, made, bill)
         else:
-            found[option] = _on_its_own(answer, bill, job)
+            found[option] = _on_its_own(answer, made, bill, job)
     return found
 
 
-def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
+def _on_its_own(reads: OptionAnswer, made: Saves, bill: Bill, job: Job) -> Saving:
     """A file system for the checkpoints alone."""
     own = file_system_for_saves(job)
     if own is None:
@@ -53,12 +53,12 @@ def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
     given = supply(FSX, job.load, job.facts, own)
     restore = supply(FSX, job.bulk, job.facts, own).read_bytes_per_s
     stall = checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts)
-    return _saving(FSX, given, stall, (own_file_system(own, bill),), bill, own=own)
+    return _saving(FSX, given, stall, (own_file_system(own, bill), *exported(made, bill)), bill, own=own)
 
 
-def _shared(both: OptionAnswer, reads: Cost, bill: Bill) -> Saving:
+def _shared(both: OptionAnswer, reads: Cost, made: Saves, bill: Bill) -> Saving:
     """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
-    saving, currency = _saving(FSX, both.supply, both.stall, (), bill), bill.run.currency
+    saving, currency = _saving(FSX, both.supply, both.stall, exported(made, bill), bill), bill.run.currency
     room = _dearer(_paid_for(reads, sum_of), _paid_for(both.cost, sum_of))
     total = None if room is None or saving.total is None else (saving.total + room).named(currency)
     elsewhere = None
