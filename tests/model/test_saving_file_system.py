@@ -190,7 +190,11 @@ def all_within(largest: float, asked: Job) -> Iterator[fsx.Order]:
         section = load().fsx[least.name]
         capacity = least.capacity_gib
         while capacity <= largest and not fsx.lacking(least, asked.region, need, load()):
-            yield least._replace(capacity_gib=capacity)
+            # Above this rate AWS advises EFA, where the type and the clients have it.
+            rate = fsx.disk_rate(section, capacity, "write").value
+            fast = rate > load().options["fsx-for-lustre"].known("efa_above").value
+            if not fast or least.efa or not need.efa or not section.get_value("efa"):
+                yield least._replace(capacity_gib=capacity)
             capacity = fsx.accepted(section, capacity + 1.0, efa=least.efa)
 
 

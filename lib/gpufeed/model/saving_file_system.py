@@ -119,15 +119,16 @@ class _Sum:
 
     Rates in bytes/s, money for the whole run.
 
-    Equation: p × C + Σ w / rate(C) over all that is waited for, where no more than all the time is waited.
+    Equation: p × C + f + Σ w / rate(C) over all that a larger one shortens, where no more than all the time is waited.
     """
 
     per_gib: float  # p: price
     per_iops: float  # price of metadata IOPS that do not come with the capacity
     rates: tuple[_Rate, ...]
+    fixed: float = 0.0  # f: waiting for what the instances move no faster, however large it is
 
     def at(self, gib: float) -> float:
-        return self.per_gib * gib + sum(rate.costs(gib) for rate in self.rates)
+        return self.per_gib * gib + self.fixed + sum(rate.costs(gib) for rate in self.rates)
 
     def of(self, order: Order) -> float:
         return self.at(float(order.capacity_gib)) + self.per_iops * float(order.ordered_iops)
@@ -135,14 +136,14 @@ class _Sum:
     def least_of_disks(self) -> float:
         """Where the sum is least as long as the disks bind: C = sqrt(Σ w / k / p), no larger than the ceilings use."""
         by_sum: float = sum(rate.waiting.at_one / (self.per_gib * rate.disks) for rate in self.rates) ** 0.5
-        return min(by_sum, max(rate.ceiling / rate.disks for rate in self.rates))
+        return min(by_sum, max((rate.ceiling / rate.disks for rate in self.rates), default=0.0))
 
     def no_more_than(self, most: float) -> tuple[float, float]:
-        """The capacities between which the sum can be that low: the roots of p × C² − most × C + Σ w / k = 0.
+        """The capacities between which the sum can be that low: the roots of p × C² − (most − f) × C + Σ w / k = 0.
 
         Outside of them it is larger with the disks alone, and the servers and the ceilings only make it larger.
         """
-        half = most / (2 * self.per_gib)
+        half = (most - self.fixed) / (2 * self.per_gib)
         product = sum(rate.waiting.at_one / (rate.disks * self.per_gib) for rate in self.rates)
         reach = math.sqrt(max(0.0, half * half - product))
         return half - reach, half + reach
@@ -198,10 +199,12 @@ def _sum_of(order: Order, waits: list[_Waiting], section: Section, job: Job) -> 
     if a_gib is None or (an_iops is None and order.ordered_iops):
         return None
     months = bill_of(run, facts).months * (1.0 - run.discount) / jobs
+    first, rates = float(order.capacity_gib), [_rate_of(waiting, order, section, job) for waiting in waits]
     return _Sum(
         per_gib=a_gib.value * months,
         per_iops=0.0 if an_iops is None else float(an_iops.value * months),
-        rates=tuple(_rate_of(waiting, order, section, job) for waiting in waits),
+        rates=tuple(rate for rate in rates if rate.at(first) < rate.ceiling),
+        fixed=sum(rate.costs(first) for rate in rates if rate.at(first) >= rate.ceiling),
     )
 
 
