@@ -86,7 +86,12 @@ PLANS = {
     "s3 files": placed(BASE, "s3-files", "s3-files", "s3-standard"),
     "all of them": placed(BASE, "s3-files", "fsx-for-lustre", "s3-express-one-zone"),
     "checkpoints alone": plan(
-        instances=64, checkpoint_bytes=10e9, checkpoint_interval=30, checkpoint_mode="async", preset="llm-text"
+        task="pretraining",
+        instances=4,
+        checkpoint_bytes=980e9,
+        restore_target=24,
+        preset="llm-text",
+        interface="s3-api",
     ),
     "in China": plan(region="cn-north-1", interface="posix", file_operations=["lock"]),
     "keys and nat": placed(
