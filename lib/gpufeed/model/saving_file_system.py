@@ -17,6 +17,8 @@ from gpufeed.model.job import Job
 from gpufeed.model.recommendation import OptionAnswer, Reason
 from gpufeed.model.rules import FSX
 
+#: How many capacities of one type are tried at once.
+MOST_TRIED = 64
 #: What set its size: a smaller one would meet the need, and cost more in GPUs that wait.
 WAITING = "waiting-gpus"
 
@@ -176,21 +178,40 @@ def _orders_by_sum(least: Order, waits: list[_Waiting], need: Need, job: Job) ->
 
 def _steps_from(start: float, capacity: float, section: Section, *, efa: bool) -> float:
     """The same capacity, as so many steps from another: what is found by trying has no equation of its own."""
-    step = section.known("efa_capacity_step" if efa and "efa_capacity_step" in section else "capacity_step").value / GIB
+    step = _step(section, efa=efa)
     steps = float((capacity - start) / step)
     if not steps.is_integer():
         return capacity
     return start + steps * step if steps >= 0.0 else start - -steps * step
 
 
+def _step(section: Section, *, efa: bool) -> float:
+    return section.known("efa_capacity_step" if efa and "efa_capacity_step" in section else "capacity_step").value / GIB
+
+
 def _accepted_between(low: float, high: float, section: Section, summed: _Sum, *, efa: bool) -> Iterator[float]:
-    """Capacities that AWS accepts, up to the first that no larger one is faster than."""
+    """Capacities that AWS accepts, up to the first that no larger one is faster than.
+
+    Where they are many, so many of them evenly spread, then those around the best of these, and so on: over that many
+    servers the sum falls and rises once but for the last server, which is little then.
+    """
+    while True:
+        stride = (high - low) / MOST_TRIED
+        found = list(_every(max(stride, 1.0), low, high, section, summed, efa=efa))
+        yield from found
+        if not found or stride <= _step(section, efa=efa):
+            return
+        best = min(found, key=summed.at)
+        low, high = max(low, best - stride), min(high, best + stride)
+
+
+def _every(stride: float, low: float, high: float, section: Section, summed: _Sum, *, efa: bool) -> Iterator[float]:
     capacity = fsx.accepted(section, low, efa=efa)
     while capacity <= high:
         yield capacity
         if summed.as_fast_as_possible(capacity):
             return
-        capacity = fsx.accepted(section, capacity + 1.0, efa=efa)
+        capacity = fsx.accepted(section, capacity + stride, efa=efa)
 
 
 def _sum_of(order: Order, waits: list[_Waiting], section: Section, job: Job) -> _Sum | None:
