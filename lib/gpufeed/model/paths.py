@@ -69,8 +69,10 @@ def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | Non
 
 def bars(option: str, workload: Workload, facts: Facts) -> Iterator[Reason]:
     """What of the way to the bucket keeps an option from being used at all."""
+    if workload.network_path != OTHER_REGION:
+        return
     elsewhere = facts.options[option].get("bucket_in_other_region")
-    if workload.network_path == OTHER_REGION and elsewhere is not None and elsewhere.value is False:
+    if elsewhere is not None and elsewhere.value is False:
         yield Reason("bucket-in-other-region", {}, elsewhere.sources[0])
 
 
