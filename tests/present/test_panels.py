@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 
@@ -112,6 +113,16 @@ def test_each_field_of_a_workload_has_a_labelled_widget(study: Study) -> None:
     labels = [widget.description for widget in panel.form.widgets.values()]
     assert all(labels)
     assert len(set(labels)) == len(labels)
+
+
+def test_a_flag_is_yes_no_or_not_stated_since_what_is_left_out_may_mean_yes(study: Study) -> None:
+    panel = ChoosePanel(study)
+    flag = panel.form.widgets["data_in_s3"]
+    for answer, stated in ((True, True), (False, False), ("", None)):
+        flag.value = answer
+        assert panel.workload is not None and panel.workload.data_in_s3 is stated
+    panel.form.fill(replace(panel.workload, data_in_s3=False))
+    assert flag.value is False
 
 
 def test_file_operations_are_ticked_one_by_one(study: Study) -> None:

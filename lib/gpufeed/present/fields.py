@@ -116,7 +116,7 @@ def _said(field: Field, value: Any, currency: str) -> str:
 def shown(field: Field, stated: Any) -> Any:
     """A stated value as it is typed: in the unit of the label, empty when nothing is stated."""
     if field.kind == "flag":
-        return bool(stated)
+        return "" if stated is None else bool(stated)
     if field.kind == "number":
         return "" if stated is None else f"{stated * field.unit.divisor / field.unit.multiplier:.12g}"
     return stated or ""

@@ -94,7 +94,7 @@ class Form:
             return tuple(name for name, box in self.operations.items() if box.value) or None
         value = self.widgets[field.name].value
         if field.kind == "flag":
-            return value or None
+            return None if value == "" else value
         if field.kind == "number":
             return _typed(value, field.unit)
         return (value or "").strip() or None
@@ -115,8 +115,9 @@ def _widget(field: Field, facts: Facts) -> Any:
         # "" and not None: a Dropdown whose value is None may show nothing as chosen.
         options = [(text("panel.not-stated"), ""), *((field.shown(value), value) for value in field.choices(facts))]
         return widgets.Dropdown(options=options, description=label, style=_ITEM, layout=layout)
-    if field.kind == "flag":
-        return widgets.Checkbox(description=label, indent=False, layout=layout)
+    if field.kind == "flag":  # three, since what is left out may mean yes
+        answers: dict[str, Any] = {text("panel.not-stated"): "", text("present.yes"): True, text("present.no"): False}
+        return widgets.Dropdown(options=answers, description=label, style=_ITEM, layout=layout)
     return widgets.Text(
         description=label, placeholder=text("panel.not-stated"), continuous_update=False, style=_ITEM, layout=layout
     )
