@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from examples import LANGUAGE_MODEL as LLM
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model import together
 from gpufeed.model.advise import recommend
 from gpufeed.model.flip import why
 from gpufeed.model.job import job_of
@@ -185,3 +188,28 @@ def test_a_way_that_is_not_priced_leaves_the_plan_without_a_total() -> None:
     assert found.saving(S3).total is None
     through = line(found, S3, "checkpoint-transfer")
     assert through is not None and through.amount is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {
+            "task": st.sampled_from(["pretraining", "lora"]),
+            "instances": st.sampled_from([1, 8, 17, 64, 300]),
+            "instance_type": st.sampled_from(["p5.48xlarge", "g5.48xlarge"]),
+            "model_parameters": st.sampled_from([1e9, 8e9, 70e9, 405e9]),
+            "checkpoint_interval": st.sampled_from([60.0, 300.0, 1800.0, 40_000.0]),
+            "checkpoint_mode": st.sampled_from(["sync", "async"]),
+            "interface": st.sampled_from(["any", "posix", "file-paths", "s3-api"]),
+            "dataset_bytes": st.sampled_from([1e10, 1e12, 1e14]),
+            "region": st.sampled_from(["us-east-1", "eu-central-1"]),
+        }
+    )
+)
+def test_a_file_system_for_both_that_is_not_judged_would_not_have_been_chosen(traits: dict[str, Any]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(together, "_never", lambda *_, **__: False)
+        judged = plan(traits)
+    assert {name: one.option for name, one in plan(traits).placements.items()} == {
+        name: one.option for name, one in judged.placements.items()
+    }

@@ -139,16 +139,23 @@ def _with(reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job) -
 
 
 def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
-    """Whether a file system for both cannot change the choice, without judging it: it costs no less than the reads'."""
+    """Whether a file system for both cannot change the choice, without judging it.
+
+    It costs no less than one for the reads alone, and in the middle no less than what saving on one for the checkpoints
+    alone does, which has the least sum of price and waiting GPUs.
+    """
     reads = fit[FSX]
     if reads.verdict == "ruled-out" or against(reads) or loading.ends_later(reads, alone.answer, job):
         return True
     least, whole = reads.cost.weighed, alone.weighed
     if least is None or whole is None or job.demand.checkpoint_bytes is None:
         return True
+    saving = alone.saves[FSX]
+    of_saves = 0.0 if saving.own is None or saving.weighed is None else saving.weighed.value
     if ruled:
-        return cheaper_beyond_doubt(whole, least, least_saving(job) + _systems(alone, job))
-    return whole.value <= least.value
+        to_save = least_saving(job) + _systems(alone, job)
+        return whole.high < of_saves - to_save or cheaper_beyond_doubt(whole, least, to_save)
+    return whole.value <= max(least.value, of_saves)
 
 
 def _better(one: Together, other: Together, job: Job) -> bool:
