@@ -182,7 +182,7 @@ class Scripted(_Search):
         there = "there" if value in self._elsewhere else "here"
         return cast("Decision", SimpleNamespace(options={"checkpoints": there}))
 
-    def _without_influence(self, start: float, bound: float) -> bool:
+    def _without_influence(self, before: Decision, first: tuple[float, Decision], bound: float) -> bool:
         return False
 
     def _point(self, role: str, at: float, before: Decision, after: Decision) -> FlipPoint:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from operator import gt, lt
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ BASES = ("stated", "measured", "published", "assumed")
 _RANK = {basis: rank for rank, basis in enumerate(BASES)}
 _NOTHING: frozenset[str] = frozenset()
 _new = tuple.__new__  # faster than the class's own, which names its arguments
+_of_all = lru_cache(maxsize=4096)(frozenset.union)  # few sets of sources meet again and again
 
 
 class Quantity(NamedTuple):
@@ -105,8 +107,8 @@ def _of_both(  # noqa: PLR0917 - called several hundred times an evaluation, and
     """What was made of two: it rests on the weaker basis and on the sources of both."""
     if basis != its_basis and _RANK[basis] < _RANK[its_basis]:
         basis = its_basis
-    if its_sources is not sources and not its_sources <= sources:
-        sources = sources | its_sources
+    if its_sources is not sources:
+        sources = _of_all(sources, its_sources)
     return _new(Quantity, (low, value, high, "", basis, sources))
 
 
@@ -139,8 +141,8 @@ def _bound_by_bound(before: Callable[[float, float], bool], quantities: tuple[Qu
         plain = plain and type(its_value) is float
         if its_basis != basis and _RANK[its_basis] > _RANK[basis]:
             basis = its_basis
-        if its_sources is not sources and not its_sources <= sources:
-            sources = sources | its_sources
+        if its_sources is not sources:
+            sources = _of_all(sources, its_sources)
     if not plain:
         value = _chosen(name, tuple(one.value for one in quantities), value)
     return _new(Quantity, (low, value, high, unit, basis, sources))

@@ -156,29 +156,35 @@ class _Search:
 
     def _outwards(self, start: float, bound: float, before: Decision, waiting: set[str]) -> Iterator[FlipPoint]:
         """The first change of each waiting role from ``start``, where ``before`` is decided, to the bound."""
-        last = start
-        first = self._trait.now is None  # a start that stands for "not stated" has itself to be tried
-        if not first and self._without_influence(start, bound):
-            return
-        for value in (*([start] if first else []), *_grid(start, bound, self._trait.whole)):
+        last, values = start, iter(_grid(start, bound, self._trait.whole))
+        if self._trait.now is None:  # then the start has itself to be tried: "not stated" comes before it
+            here = self._at(start)
+            yield from self._found(waiting, (start, before), (start, here))
+            before = here
+        first = True
+        for value in values:
             here = self._at(value)
-            for role in self._changed(here, waiting):
-                waiting.discard(role)
-                yield self._narrowed(role, (last, before), (value, here))
-            if not waiting:
+            yield from self._found(waiting, (last, before), (value, here))
+            if not waiting or (first and self._without_influence(before, (value, here), bound)):
                 return
-            last = value
-            if not first:
-                before = here
-            first = False
+            last, before, first = value, here, False
 
-    def _without_influence(self, start: float, bound: float) -> bool:
-        """Whether the model does not read the trait here: every figure is the same at both ends and in the middle."""
-        if start == bound:
-            return True
-        here, there = self._at(start), self._at(bound)
-        self._kept[bound] = there
-        middle = math.sqrt(start * bound)
+    def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
+        """The flips of the waiting roles in (near, far]; they wait no longer."""
+        for role in self._changed(far[1], waiting):
+            waiting.discard(role)
+            yield self._narrowed(role, near, far)
+
+    def _without_influence(self, before: Decision, first: _Tried, bound: float) -> bool:
+        """Whether the model does not read the trait: each figure is the same at the start, the first step and beyond.
+
+        Beyond is the bound, and half way to it.
+        """
+        value, here = first
+        if not _same(before, here):
+            return False
+        there = self._kept[bound] = self._at(bound)
+        middle = math.sqrt(value * bound)
         return _same(here, there) and _same(here, self._at(float(round(middle)) if self._trait.whole else middle))
 
     def _narrowed(self, role: str, near: _Tried, far: _Tried) -> FlipPoint:

@@ -43,11 +43,11 @@ def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weight
     facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
     orders = fsx.best_orders(need, job.region, facts) if waits else []
     advised = fsx.efa_advised(need, facts)
-    able = [order for order in orders if order.efa or not advised]
-    sums = [
-        one for order in able for one in _orders_by_sum(order, waits, need, job) if not _wants_efa(one[2], need, job)
-    ]
-    _, _, best = min(sums, key=lambda one: one[:2], default=(0.0, 0.0, None))
+    least, gib, best = math.inf, math.inf, None
+    for order in (order for order in orders if order.efa or not advised):
+        for one in _orders_by_sum(order, waits, need, job, most=least):
+            if one[:2] < (least, gib) and not _wants_efa(one[2], need, job):
+                least, gib, best = one
     if best is None or best == orders[0]:
         return fsx.cheapest(need, job.region, facts)
     chosen = fsx.configured(best, job.region, facts, need)
@@ -135,10 +135,21 @@ class _Sum:
     def of(self, order: Order) -> float:
         return self.at(float(order.capacity_gib)) + self.per_iops * float(order.ordered_iops)
 
-    def least_of_disks(self) -> float:
-        """Where the sum is least as long as the disks bind: C = sqrt(Σ w / k / p), no larger than the ceilings use."""
+    def by_disks(self) -> float:
+        """Where the sum is least as long as the disks bind: C = sqrt(Σ w / k / p)."""
         by_sum: float = sum(rate.waiting.at_one / (self.per_gib * rate.disks) for rate in self.rates) ** 0.5
-        return min(by_sum, max((rate.ceiling / rate.disks for rate in self.rates), default=0.0))
+        return by_sum
+
+    def least_of_disks(self) -> float:
+        """The same, no larger than the ceilings use."""
+        return min(self.by_disks(), max((rate.ceiling / rate.disks for rate in self.rates), default=0.0))
+
+    def never_less(self, gib: float) -> float:
+        """What the sum is at least at each capacity from this one on: that of the disks alone, where it is least."""
+        if any(rate.waiting.at_one > rate.waiting.most * rate.disks * gib for rate in self.rates):
+            return self.per_gib * gib + self.fixed  # all the time is waited, whatever the disks give
+        least = max(gib, self.by_disks())
+        return self.per_gib * least + self.fixed + sum(rate.waiting.at_one / (rate.disks * least) for rate in self.rates)
 
     def no_more_than(self, most: float) -> tuple[float, float]:
         """The capacities between which the sum can be that low: the roots of p × C² − (most − f) × C + Σ w / k = 0.
@@ -155,20 +166,25 @@ class _Sum:
         return all(rate.at(gib) >= rate.ceiling for rate in self.rates)
 
 
-def _orders_by_sum(least: Order, waits: list[_Waiting], need: Need, job: Job) -> Iterator[tuple[float, float, Order]]:
+def _orders_by_sum(
+    least: Order, waits: list[_Waiting], need: Need, job: Job, *, most: float
+) -> Iterator[tuple[float, float, Order]]:
     """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none.
 
-    Metadata IOPS that are ordered beside the capacity are in the sum; a larger capacity brings more of them with it.
+    ``most`` is the least sum of the types before: what cannot be less is left out.  Metadata IOPS that are ordered
+    beside the capacity are in the sum; a larger capacity brings more of them with it.
     """
     section = job.facts.fsx[least.name]
     summed = _sum_of(least, waits, section, job)
     if summed is None:
         return
     first = float(least.capacity_gib)
+    if summed.never_less(first) > most:
+        return
     yield summed.of(least), first, least
     by_disks = max(fsx.accepted(section, summed.least_of_disks(), efa=least.efa), least.capacity_gib)
     near = fsx.enlarged(least, by_disks, need, job.facts)
-    low, high = map(float, summed.no_more_than(min(summed.of(least), summed.of(near))))
+    low, high = map(float, summed.no_more_than(min(summed.of(least), summed.of(near), most)))
     between = _accepted_between(max(first, low), high, section, summed, efa=least.efa)
     beside = (_steps_from(by_disks, capacity, section, efa=least.efa) for capacity in between)
     for order in (near, *(fsx.enlarged(least, capacity, need, job.facts) for capacity in beside)):
