@@ -149,7 +149,8 @@ class _Sum:
         if any(rate.waiting.at_one > rate.waiting.most * rate.disks * gib for rate in self.rates):
             return self.per_gib * gib + self.fixed  # all the time is waited, whatever the disks give
         least = max(gib, self.by_disks())
-        return self.per_gib * least + self.fixed + sum(rate.waiting.at_one / (rate.disks * least) for rate in self.rates)
+        waiting = sum(rate.waiting.at_one / (rate.disks * least) for rate in self.rates)
+        return self.per_gib * least + self.fixed + waiting
 
     def no_more_than(self, most: float) -> tuple[float, float]:
         """The capacities between which the sum can be that low: the roots of p × C² − (most − f) × C + Σ w / k = 0.
