@@ -138,6 +138,41 @@ def test_shards_are_read_once_and_a_whole_file_by_every_node() -> None:
     assert other.seconds == other.everything
 
 
+@pytest.mark.parametrize(
+    "traits",
+    [
+        {"task": "full-fine-tuning", "model_parameters": 7e9, "checkpoint_writers": 1, "restore_target": 120},
+        {"task": "lora", "model_parameters": 70e9, "restore_target": 60, "checkpoints": "frequent"},
+        {"task": "pretraining", "model_parameters": 70e9, "restore_target": 120},
+    ],
+)
+def test_the_target_is_held_against_the_restore_that_this_job_does(traits: dict[str, Any]) -> None:
+    found = plan(**traits, run_hours=48)
+    for option in found.options:
+        assert option.restore is not None
+        assert option.restore.seconds == option.answer.stall.restore_seconds
+    placed, said = found.placed.restore, found.plan.placements["checkpoints"].reasons
+    assert placed is not None
+    missed = {reason.id for reason in said} & {"restore-misses-target", "restore-may-miss-target"}
+    assert bool(missed) == (placed.seconds.high > traits["restore_target"])
+
+
+def test_the_file_system_is_sized_for_what_every_node_reads() -> None:
+    found = plan(task="full-fine-tuning", model_parameters=7e9, checkpoint_writers=1, restore_target=120)
+    fsx = found.option("fsx-for-lustre")
+    # 8 nodes × 98 GB in 120 s, also where only 40 % of the provisioned rate is reached: 16.3 GB/s.
+    rate = fsx.answer.supply.limits["file-system-throughput"]
+    assert rate.value >= 8 * 98e9 / 120 / 0.40
+    assert fsx.restore is not None and fsx.restore.seconds.high <= 120
+
+
+def test_nothing_is_read_sooner_than_one_request_takes() -> None:
+    found = plan(task="lora", instances=1, checkpoint_bytes=10e6, base_model_bytes=1.0).option("s3-standard").restore
+    # 30 ms to the first byte, and 8 MiB of the one file at 90 MB/s.
+    assert found is not None
+    assert found.seconds.value == pytest.approx(0.030 + 2**23 / 90e6)
+
+
 def test_an_adapter_is_restored_with_its_base_model_on_every_node() -> None:
     found = plan(task="qlora", model_parameters=8e9, lora_rank=16)
     restore, size = found.option("s3-standard").restore, found.size

@@ -266,6 +266,24 @@ def test_a_restore_target_asks_for_a_rate() -> None:
     assert found.restore_bytes_per_s is not None and found.restore_bytes_per_s.value == pytest.approx(1e10)
 
 
+def test_a_restore_reads_shards_once_a_whole_file_on_every_node_and_the_frozen_base_model_too() -> None:
+    sharded = asked(instances=8, checkpoint_bytes=98e9, restore_target=100)
+    whole = asked(instances=8, checkpoint_bytes=98e9, checkpoint_writers=1, restore_target=100)
+    adapter = asked(
+        task="lora",
+        instances=8,
+        checkpoint_bytes=1e9,
+        model_parameters=70e9,
+        base_model_bytes=140e9,
+        restore_target=100,
+    )
+    restores = [found.restore_bytes and found.restore_bytes.value for found in (sharded, whole, adapter)]
+    # 98 GB; 8 × 98 GB; 8 × (1 + 140) GB
+    assert restores == [98e9, pytest.approx(784e9), pytest.approx(1128e9)]
+    assert adapter.restore_bytes_per_s is not None
+    assert adapter.restore_bytes_per_s.value == pytest.approx(1128e9 / 100)
+
+
 def test_the_time_between_failures_falls_with_the_number_of_nodes() -> None:
     found = asked(instances=128)
     # 6.5 failures per 1,000 node-days on 128 nodes: 1.2019 days; published extremes 23.74 and 2.97.

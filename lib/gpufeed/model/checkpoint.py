@@ -8,13 +8,14 @@ from gpufeed.model import formulas
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.failures import by_definition
 from gpufeed.model.recommendation import CheckpointStall, Demand
+from gpufeed.model.supply import Bulk
 from gpufeed.model.workload import Workload
 
 _ALL_THE_TIME = Quantity.exact(1.0)
 
 
-def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, facts: Facts) -> CheckpointStall:
-    """What saving to an option with this write rate [bytes/s] costs, and how long a restore from it takes.
+def stall(demand: Demand, write: Quantity | None, bulk: Bulk | None, facts: Facts) -> CheckpointStall:
+    """What saving to an option with this write rate [bytes/s] costs, and how long a restore by large reads takes.
 
     A synchronous save stops the GPUs until it is written; an asynchronous one only for the copy to host memory, but
     must be written before the next begins: what it takes beyond the interval, the GPUs wait as well.  The share cannot
@@ -36,11 +37,16 @@ def stall(demand: Demand, write: Quantity | None, restore: Quantity | None, fact
         interval=interval,
         best_interval=best,
         share=least(waits / interval, _ALL_THE_TIME).named("share"),
-        restore_seconds=None if restore is None else transfer(size, restore, facts),
+        restore_seconds=None if bulk is None else _restore(demand, size, bulk, facts),
         fits_interval=save.value <= interval,
         blocks_seconds=blocks,
         beyond_seconds=beyond,
     )
+
+
+def _restore(demand: Demand, size: Quantity, bulk: Bulk, facts: Facts) -> Quantity:
+    assert demand.restore_bytes is not None  # noqa: S101 - known where the size of the checkpoint is
+    return bulk.seconds(demand.restore_bytes, size.value / demand.checkpoint_writers, facts)
 
 
 def daly_of(stalled: CheckpointStall, demand: Demand) -> float | None:
@@ -72,7 +78,7 @@ def transfer(size: Quantity, rate: Quantity, facts: Facts) -> Quantity:
     Equation: bytes / (rate × share of it that a whole save or restore reaches).
     References: mlperf-storage-checkpoints-v3.0, fsx-gds-blog, megatron-scaling-paper.
     """
-    return (size / (rate * facts.model.known("checkpoint_rate_share"))).named("seconds")
+    return formulas.whole_checkpoint_seconds(size, rate, facts.model.known("checkpoint_rate_share"))
 
 
 def host_copy(demand: Demand, size: Quantity, facts: Facts) -> Quantity:

@@ -8,7 +8,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import goodput
 from gpufeed.model.checkpoint import host_copy
-from gpufeed.model.demand import base_model_bytes
+from gpufeed.model.demand import restored_base, restores_everything
 from gpufeed.model.epochs import passes_of
 from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
@@ -38,15 +38,10 @@ class Restore:
     """Bringing a checkpoint back on all nodes at once.  ``way`` is what this job does: "shards" or "everything"."""
 
     way: str
+    seconds: Quantity  # as this job restores, the base model included
     shards: Quantity  # each rank reads what it holds: the checkpoint once
     everything: Quantity  # every node reads the whole checkpoint
     base: Quantity | None  # LoRA and QLoRA: every node reads the frozen base model too
-
-    @property
-    def seconds(self) -> Quantity:
-        """As this job restores, the base model included."""
-        own = self.shards if self.way == "shards" else self.everything
-        return own if self.base is None else (own + self.base).named("seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +217,17 @@ def _restore(answer: OptionAnswer, plan: Recommendation, facts: Facts) -> Restor
 
     Equation: shards = bytes / rate; everything = nodes × bytes / rate; base = nodes × base bytes / rate.
     """
-    shards, size, nodes = answer.stall.restore_seconds, plan.demand.checkpoint_bytes, plan.workload.instances
-    if shards is None or size is None:
+    seconds, demand, nodes = answer.stall.restore_seconds, plan.demand, plan.workload.instances
+    size, restored = demand.checkpoint_bytes, demand.restore_bytes
+    if seconds is None or size is None or restored is None:
         return None
-    # Adapters alone are saved; the frozen base that they need is read again at every start.
-    base = base_model_bytes(plan.workload, facts) if plan.workload.task in ("lora", "qlora") else None
+    base = restored_base(plan.workload, facts)
     return Restore(
-        way="everything" if plan.demand.checkpoint_writers == 1 and nodes > 1 else "shards",
-        shards=shards,
-        everything=(shards * nodes).named("seconds"),
-        base=None if base is None else _at_the_rate_of(shards, size, base * nodes),
+        way="everything" if restores_everything(demand.checkpoint_writers, nodes) else "shards",
+        seconds=seconds,
+        shards=_at_the_rate_of(seconds, restored, size),
+        everything=_at_the_rate_of(seconds, restored, size * nodes),
+        base=None if base is None else _at_the_rate_of(seconds, restored, base * nodes),
     )
 
 

@@ -100,9 +100,10 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     mode = workload.checkpoint_mode or "sync"
     interval = _interval(workload, facts, notes)
     write = _checkpoint_write(workload, checkpoint, facts, mode=mode, interval=interval)
-    restore = None
-    if checkpoint is not None and workload.restore_target is not None:
-        restore = (checkpoint / workload.restore_target).named("bytes/s")
+    writers = _writers(workload, accelerators)
+    restored, restore = _restored(workload, checkpoint, writers, facts), None
+    if restored is not None and workload.restore_target is not None:
+        restore = (restored / workload.restore_target).named("bytes/s")
     return Demand(
         accelerators=accelerators,
         samples_per_s=None if samples is None else (samples * accelerators).named("samples/s"),
@@ -115,11 +116,12 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
         prefixes=prefixes,
         checkpoint_bytes=checkpoint,
         checkpoint_write_bytes_per_s=write,
+        restore_bytes=restored,
         restore_bytes_per_s=restore,
         mean_time_to_failure=_mean_time_to_failure(workload.instances, facts),
         checkpoint_mode=mode,
         checkpoint_interval=interval,
-        checkpoint_writers=_writers(workload, accelerators),
+        checkpoint_writers=writers,
         jobs=workload.jobs or 1,
         all_jobs=_all_jobs(workload, read, requests, write, restore),
         intermediates=notes.intermediates,
@@ -437,6 +439,28 @@ def _writers(workload: Workload, accelerators: int) -> int:
     if workload.checkpoint_writers is not None:
         return workload.checkpoint_writers
     return 1 if workload.task in ("lora", "qlora") else accelerators
+
+
+def restores_everything(writers: int, nodes: int) -> bool:
+    """Whether every node reads the whole checkpoint: what one rank wrote alone is not in shards."""
+    return writers == 1 and nodes > 1
+
+
+def restored_base(workload: Workload, facts: Facts) -> Quantity | None:
+    """The frozen base model [bytes] that every node reads with the adapters; None where the checkpoint holds it all."""
+    return base_model_bytes(workload, facts) if workload.task in ("lora", "qlora") else None
+
+
+def _restored(workload: Workload, checkpoint: Quantity | None, writers: int, facts: Facts) -> Quantity | None:
+    """Bytes that all nodes together read for a restore.
+
+    Equation: checkpoint, each rank its own shard; or nodes × checkpoint; and nodes × frozen base model.
+    """
+    if checkpoint is None:
+        return None
+    nodes, base = workload.instances, restored_base(workload, facts)
+    own = checkpoint * nodes if restores_everything(writers, nodes) else checkpoint
+    return (own if base is None else own + base * nodes).named("bytes")
 
 
 def _interval(workload: Workload, facts: Facts, notes: _Notes) -> float:

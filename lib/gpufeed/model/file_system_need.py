@@ -160,7 +160,8 @@ def by_price(job: Job) -> bool:
 
 def _restore_rate(job: Job) -> float:
     """What must be provisioned for a restore [bytes/s]: its target is a deadline, as in :func:`_save_rate`."""
-    return _value(job.demand.restore_bytes_per_s) / job.facts.model.known("checkpoint_rate_share").low
+    asked = job.demand.restore_bytes_per_s
+    return (0.0 if asked is None else asked.high) / job.facts.model.known("checkpoint_rate_share").low
 
 
 def _value(asked: Quantity | None) -> float:

@@ -158,6 +158,11 @@ def daly_interval(save_cost_seconds: float, mean_time_to_failure: float) -> floa
     return float(young_interval(cost, mean) * (1.0 + ratio**0.5 / 3.0 + ratio / 9.0) - cost)
 
 
+def whole_checkpoint_seconds(size: Quantity, rate: Quantity, reached: Quantity) -> Quantity:
+    """How long a whole checkpoint takes until the slowest rank has its part: bytes / (rate × share that is reached)."""
+    return (size / (rate * reached)).named("seconds")
+
+
 def checkpoint_bytes(parameters: float, bytes_per_parameter: Quantity) -> Quantity:
     """Bytes of one full checkpoint: parameters × (weights + optimizer state) bytes per parameter."""
     return (bytes_per_parameter * parameters).named("bytes")

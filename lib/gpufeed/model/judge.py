@@ -16,7 +16,7 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
 from gpufeed.model.saving_file_system import file_system_with_waiting
-from gpufeed.model.supply import calibrated, mountpoint_backing, served_by, small_threshold, supply
+from gpufeed.model.supply import bulk, calibrated, mountpoint_backing, served_by, small_threshold, supply
 
 
 def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> OptionAnswer:
@@ -38,10 +38,10 @@ def _judged(
 ) -> OptionAnswer:
     if option == FSX and configuration is None:
         given = Supply(option, {}, None, None, None)
-        restore = None
+        large = None
     else:
         given = supply(option, job.load, job.facts, configuration)
-        restore = supply(option, job.bulk, job.facts, configuration).read_bytes_per_s
+        large = bulk(option, job.bulk, job.facts, configuration)
     given = _measured_supply(given, job, measurement)
     own = None
     if given.read_bytes_per_s is not None and job.demand.read_bytes_per_s is not None:
@@ -49,7 +49,7 @@ def _judged(
     later = epochs.later_epochs(given, own, job.demand, job.passes, facts=job.facts, configuration=configuration)
     fed = epochs.fed_over_run(own, later, job.passes)
     # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
-    bursts = traffic.bursts(given, restore, job.traffic, job.facts)
+    bursts = traffic.bursts(given, large, job.traffic, job.facts)
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
     run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
     first = epochs.first_epoch(
@@ -62,7 +62,7 @@ def _judged(
         configuration=configuration,
         run_seconds=job.run.training_hours * 3600.0,
         weights=job.run.weights,
-        bulk=restore,
+        bulk=None if large is None else large.rate,
     )
     first = filling(option, run, first, job.facts, configuration)
     waited = {"evaluation_fed": bursts.evaluation_fed, "weights_seconds": bursts.base_model_seconds}
@@ -72,7 +72,7 @@ def _judged(
         reasons=() if configuration is None else fsx.said_with_the_plan(configuration),
         supply=given,
         fed=own if later is None else later.fed,
-        stall=checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts),
+        stall=checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts),
         cost=cost(option, run, fed, job.facts, configuration, first=first, **waited),
         first_epoch=first,
         later_epochs=later,

@@ -61,6 +61,7 @@ class Demand:
     prefixes: int  # key prefixes the reads are spread over
     checkpoint_bytes: Quantity | None
     checkpoint_write_bytes_per_s: Quantity | None  # to stay within the stall tolerance (sync) or the interval (async)
+    restore_bytes: Quantity | None  # what all nodes together read to go on after a failure
     restore_bytes_per_s: Quantity | None  # null without a restore target
     mean_time_to_failure: Quantity | None  # seconds, of the whole job
     checkpoint_mode: str  # "sync" | "async"
@@ -139,7 +140,7 @@ class CheckpointStall:
     interval: float
     best_interval: float | None  # wastes least: Daly's, or what the slowest asynchronous save takes if longer
     share: Quantity | None
-    restore_seconds: Quantity | None  # every node its share, all at once
+    restore_seconds: Quantity | None  # all that the job reads for it, on all nodes at once
     fits_interval: bool | None  # async: the save ends before the next begins
     blocks_seconds: Quantity | None  # of the stall: what each save stops the GPUs for, however long the interval
     beyond_seconds: Quantity | None  # of the stall: what of an async save reaches into the next interval

@@ -14,7 +14,7 @@ from gpufeed.model.recommendation import CheckpointStall, Cost, CostLine, Option
 from gpufeed.model.retention import Saves, exported, own_file_system, saves_in, saving_lines
 from gpufeed.model.rules import FSX, MOUNTPOINT, SYSTEMS
 from gpufeed.model.saving_file_system import file_system_for_saves
-from gpufeed.model.supply import mountpoint_backing, supply
+from gpufeed.model.supply import bulk, mountpoint_backing, supply
 
 
 def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: Job) -> dict[str, Saving]:
@@ -51,8 +51,8 @@ def _on_its_own(reads: OptionAnswer, made: Saves, bill: Bill, job: Job) -> Savin
     if own is None:
         return Saving(FSX, reads.supply, reads.stall, (), None)
     given = supply(FSX, job.load, job.facts, own)
-    restore = supply(FSX, job.bulk, job.facts, own).read_bytes_per_s
-    stall = checkpoint.stall(job.demand, given.write_bytes_per_s, restore, job.facts)
+    large = bulk(FSX, job.bulk, job.facts, own)
+    stall = checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts)
     return _saving(FSX, given, stall, (own_file_system(own, bill), *exported(made, bill)), bill, own=own)
 
 

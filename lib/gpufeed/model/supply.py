@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, least
+from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model import formulas
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import Configuration, server_connections
@@ -85,6 +85,37 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
+
+
+@frozen
+class Bulk:
+    """Large reads of all ranks at once from one option: a checkpoint, or the weights that a job starts from."""
+
+    rate: Quantity  # bytes/s
+    first_byte: Quantity  # seconds
+    each: Quantity  # bytes/s of one request
+    part: float  # bytes of one request, where there is that much to read
+
+    def seconds(self, size: Quantity, piece: float, facts: Facts) -> Quantity:
+        """Until all of it is read, and no less than one request takes; ``piece`` is what one reader reads [bytes].
+
+        References: mlperf-storage-checkpoints-v3.0, fsx-gds-blog, megatron-scaling-paper.
+        """
+        whole = formulas.whole_checkpoint_seconds(size, self.rate, facts.model.known("checkpoint_rate_share"))
+        part = min(piece, self.part)
+        if whole.low > self.first_byte.high + part / self.each.low:
+            return whole
+        one = formulas.request_seconds(Quantity.exact(part, "bytes"), self.first_byte, self.each)
+        return most(whole, one).named("seconds")
+
+
+def bulk(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Bulk:
+    """What an option gives to a ``load`` of large reads."""
+    given, chosen = supply(option, load, facts, configuration), facts.options[served_by(option, load, facts)]
+    if given.read_bytes_per_s is None:
+        raise ValueError(f"no rate of {option} is known")
+    first = chosen.known("first_byte_latency") if configuration is None else configuration.first_byte_latency
+    return Bulk(given.read_bytes_per_s, first, chosen.known("per_request_read"), load.request_bytes.value)
 
 
 def _client_processes(load: Load, facts: Facts) -> dict[str, Quantity]:

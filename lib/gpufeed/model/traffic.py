@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
-from gpufeed.model import checkpoint, formulas
+from gpufeed.model import formulas
 from gpufeed.model.demand import accelerators_of, base_model_bytes, preset_of
 from gpufeed.model.epochs import Passes
 from gpufeed.model.recommendation import Bursts, Caveat, Demand, Evaluation, Starts, Supply, Traffic
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
+from gpufeed.model.supply import Bulk
 from gpufeed.model.workload import Workload
 
 _SECONDS_PER_HOUR = 3600.0
@@ -142,14 +143,14 @@ def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity 
 # ---- on one option ---------------------------------------------------------------------------------------------------
 
 
-def bursts(given: Supply, bulk: Quantity | None, traffic: Traffic, facts: Facts) -> Bursts:
-    """How long an option takes for each; ``bulk`` is what it gives to large reads of all ranks at once [bytes/s]."""
+def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts) -> Bursts:
+    """How long an option takes for each; ``bulk`` is what it gives to large reads of all ranks at once."""
     rate, starts = given.read_bytes_per_s, traffic.starts
     if rate is None:
         return Bursts()
     weights = first = None
-    if starts.base_model_bytes is not None and bulk is not None:
-        weights = checkpoint.transfer(starts.base_model_bytes, bulk, facts)
+    if starts.base_model_bytes is not None and starts.base_model_once is not None and bulk is not None:
+        weights = bulk.seconds(starts.base_model_bytes, starts.base_model_once.value, facts)
     if starts.first_batches_bytes is not None:
         first = (starts.first_batches_bytes / rate).named("seconds")
     found = Bursts(weights, first, _listing(given.option, starts.list_requests, facts))

@@ -257,6 +257,7 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "in_flight": demand.in_flight,
         "checkpoint_bytes": ranged(demand.checkpoint_bytes),
         "checkpoint_write_bytes_per_s": ranged(demand.checkpoint_write_bytes_per_s),
+        "restore_bytes": ranged(demand.restore_bytes),
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
         "checkpoint_writers": demand.checkpoint_writers,
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
