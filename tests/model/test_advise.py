@@ -403,6 +403,57 @@ def test_a_calibration_replaces_the_time_of_a_request() -> None:
     assert express.basis == "measured"
 
 
+PICTURES = {
+    "task": "full-fine-tuning",
+    "instances": 1,
+    "instance_type": "p5.48xlarge",
+    "preset": "own-samples",
+    "sample_bytes": 2e6,
+    "samples_per_second_per_accelerator": 100,
+    "objects": 1_000_000,
+    "dataset_bytes": 2e12,
+    "interface": "s3-api",
+    "prefixes": 10,
+}
+
+
+def probed(concurrency: int, *, limited_by: str) -> Measurement:
+    """What ``concurrency`` requests of 2 MB bring where each takes 52 ms."""
+    record = Record(
+        op="read",
+        bytes_per_s=concurrency * 2e6 / 0.052,
+        object_bytes=2e6,
+        concurrency=concurrency,
+        p50=0.052,
+        seconds=120.0,
+        nodes=1,
+        cache="cold",
+        sustained=True,
+    )
+    return Measurement("gpufeed", "ok", (record,), limited_by, conditions=Conditions(option="s3-standard"))
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "limited_by", "use", "limit"),
+    [
+        (4, "unknown", "calibration", "request-latency"),  # 154 MB/s are those of four requests
+        (256, "storage", "decision", "request-latency"),  # 9.8 GB/s took four times the requests of the job
+        (64, "unknown", "decision", "measured"),
+    ],
+)
+def test_a_measured_rate_is_that_of_the_requests_in_flight(
+    concurrency: int, limited_by: str, use: str, limit: str
+) -> None:
+    found = plan(probed(concurrency, limited_by=limited_by), **PICTURES)
+    s3 = found.option("s3-standard").supply
+    assert found.placements["training_reads"].measured_used_as == use
+    # 8 GPUs × 8 workers × 2 MB / 52 ms, each time
+    assert (s3.limited_by, s3.read_bytes_per_s and s3.read_bytes_per_s.value) == (
+        limit,
+        pytest.approx(64 * 2e6 / 0.052),
+    )
+
+
 def test_a_study_is_read_back_as_it_was_written() -> None:
     study = Study(workload=workload(**IMAGES))
     study.measurement = measured(6.5e9, option="s3-standard")

@@ -106,6 +106,13 @@ ON_S3 = Conditions(option="s3-standard")
         (result(replace(STEADY, nodes=2), conditions=ON_S3), "calibration"),
         (result(replace(STEADY, object_bytes=2.1e6), conditions=ON_S3), "calibration"),
         (result(STEADY, conditions=ON_S3, limited_by="client"), "calibration"),
+        # The job has 16 requests in flight and a card of 5 GB/s.
+        (result(STEADY, conditions=ON_S3, limited_by="unknown"), "decision"),
+        (result(replace(STEADY, concurrency=15), conditions=ON_S3, limited_by="unknown"), "calibration"),
+        (result(replace(STEADY, concurrency=None), conditions=ON_S3, limited_by="unknown"), "calibration"),
+        (result(STEADY, conditions=replace(ON_S3, network_bytes_per_s=5e9), limited_by="network"), "decision"),
+        (result(STEADY, conditions=replace(ON_S3, network_bytes_per_s=4e9), limited_by="network"), "calibration"),
+        (result(STEADY, conditions=ON_S3, limited_by="network"), "calibration"),
         (result(STEADY, conditions=ON_S3, status="partial"), "calibration"),
         (result(STEADY), "shown-only"),  # of which option is not known
         (result(STEADY, conditions=Conditions(option="fsx-for-lustre")), "shown-only"),
@@ -115,7 +122,7 @@ ON_S3 = Conditions(option="s3-standard")
     ],
 )
 def test_a_measurement_decides_only_when_it_was_taken_as_the_question_asks(measurement: Measurement, use: str) -> None:
-    assert measurement.used_as("s3-standard", 1e6, 1) == use
+    assert measurement.used_as("s3-standard", 1e6, 1, in_flight=16, network_bytes_per_s=5e9) == use
 
 
 def test_a_measurement_survives_a_file() -> None:

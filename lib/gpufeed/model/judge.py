@@ -16,7 +16,7 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
 from gpufeed.model.saving_file_system import file_system_with_waiting
-from gpufeed.model.supply import bulk, calibrated, mountpoint_backing, served_by, small_threshold, supply
+from gpufeed.model.supply import BY_TIME, Load, bulk, calibrated, mountpoint_backing, served_by, small_threshold, supply
 
 
 def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> OptionAnswer:
@@ -90,18 +90,43 @@ def _configuration(job: Job, share: float, *, saves: bool) -> fsx.Configuration 
     return file_system_with_waiting(need_of(job, share, saves=saves), job, saves=saves)
 
 
+def used_for(measurement: Measurement, option: str, load: Load) -> str:
+    """What a measurement may be for a question about this option and load: "decision", "calibration", "shown-only"."""
+    network = load.file_network if option in (FSX, S3_FILES) else load.s3_network
+    return measurement.used_as(
+        option,
+        load.object_bytes.value,
+        load.nodes * load.jobs,
+        in_flight=in_flight(load),
+        network_bytes_per_s=None if network is None else network.value,
+    )
+
+
+def in_flight(load: Load) -> float:
+    """Reads under way at once, all jobs together."""
+    each = load.in_flight
+    return (each.value if isinstance(each, Quantity) else each) * load.jobs
+
+
 def _measured_supply(given: Supply, job: Job, measurement: Measurement | None) -> Supply:
-    """A deciding measurement replaces the model's rate; any other on the same option replaces the request time."""
+    """A deciding measurement replaces the model's rate; any other on the same option replaces the request time.
+
+    A rate that took more requests in flight than the job has is no more than those requests bring.
+    """
     if measurement is None or given.read_bytes_per_s is None:
         return given
-    used_as = measurement.used_as(given.option, job.load.object_bytes.value, job.load.nodes * job.load.jobs)
-    rate = measurement.read_bytes_per_s
-    if used_as == "decision" and rate is not None:
-        measured = job.load.share_of(Quantity.exact(rate, "bytes/s", "measured"))
-        return replace(given, read_bytes_per_s=measured, limited_by="measured")
-    if used_as == "calibration" and (alone := measurement.least_queued) is not None:
-        return calibrated(given, job.load, *alone, job.facts)
-    return given
+    use, alone = used_for(measurement, given.option, job.load), measurement.least_queued
+    if use == "shown-only":
+        return given
+    scaled = given if alone is None else calibrated(given, job.load, *alone, job.facts)
+    rate, had = measurement.read_bytes_per_s, measurement.in_flight
+    if use != "decision" or rate is None:
+        return scaled
+    limits = {"measured": job.load.share_of(Quantity.exact(rate, "bytes/s", "measured"))}
+    if alone is not None and had is not None and had > in_flight(job.load):
+        limits |= {name: limit for name, limit in scaled.limits.items() if name in BY_TIME}
+    limited_by = min(limits, key=lambda name: limits[name].value)
+    return replace(given, read_bytes_per_s=limits[limited_by], limited_by=limited_by)
 
 
 def many_small_files(job: Job, on_s3: OptionAnswer) -> bool:

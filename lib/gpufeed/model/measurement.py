@@ -116,6 +116,12 @@ class Measurement:
         return _total(record.ops_per_s for record in self.records if record.op == "read")
 
     @property
+    def in_flight(self) -> int | None:
+        """Requests in flight while the read rate was measured, all records together; None where one does not say."""
+        each = [record.concurrency for record in self.records if record.op == "read"]
+        return None if None in each else sum(one for one in each if one is not None)
+
+    @property
     def beyond_network(self) -> bool:
         """Whether more was read than the network cards carry: then memory or a local disk answered."""
         card, rate = self.conditions.network_bytes_per_s, self.read_bytes_per_s
@@ -149,12 +155,21 @@ class Measurement:
         _, size, p50 = min(timed)
         return size, p50
 
-    def used_as(self, option: str, object_bytes: float | None, nodes: int) -> str:
+    def used_as(
+        self,
+        option: str,
+        object_bytes: float | None,
+        nodes: int,
+        *,
+        in_flight: float | None = None,
+        network_bytes_per_s: float | None = None,
+    ) -> str:
         """ "decision", "calibration" or "shown-only": what this may be for a question about ``option``.
 
-        It decides only when it was sustained, cold, not limited by the client, and taken on the same option, object
-        sizes and number of nodes.  This machine's own memory is never evidence of an option, nor is a rate that the
-        network card cannot carry.
+        It decides only when it was sustained, cold, taken on the same option, object sizes and number of nodes, and
+        limited by what would limit the job too: the storage, a network card as fast as the job's [bytes/s of a node],
+        or, where nobody knows, no fewer requests ``in_flight`` than the job has.  This machine's own memory is never
+        evidence of an option, nor is a rate that the network card cannot carry.
         """
         reads = [record for record in self.records if record.op == "read" and record.bytes_per_s]
         memory = self.conditions.same_machine or any(record.cache == "warm" for record in reads)
@@ -163,11 +178,20 @@ class Measurement:
             return "shown-only"
         decides = (
             self.status == "ok"
-            and self.limited_by != "client"
+            and self._limited_as_the_job(in_flight, network_bytes_per_s)
             and sum(record.nodes or 1 for record in reads) == nodes
             and all(_decides(record, object_bytes) for record in reads)
         )
         return "decision" if decides else "calibration"
+
+    def _limited_as_the_job(self, in_flight: float | None, network_bytes_per_s: float | None) -> bool:
+        if self.limited_by == "network":
+            card = self.conditions.network_bytes_per_s
+            return card is not None and network_bytes_per_s is not None and card >= network_bytes_per_s
+        if self.limited_by == "unknown":
+            had = self.in_flight
+            return had is not None and in_flight is not None and had >= in_flight
+        return self.limited_by == "storage"
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``probe --json`` prints and :meth:`from_json` reads."""

@@ -19,6 +19,7 @@ from gpufeed.model.judge import (
     cheaper_beyond_doubt,
     least_saving,
     setting_up,
+    used_for,
 )
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
@@ -45,7 +46,7 @@ def used_as(measurement: Measurement | None, reads: str, job: Job) -> str | None
     if measurement is None or measurement.read_bytes_per_s is None:
         return None
     taken_on = measurement.option or reads
-    return measurement.used_as(taken_on, job.load.object_bytes.value, job.load.nodes * job.load.jobs)
+    return used_for(measurement, taken_on, job.load)
 
 
 def training_reads(

@@ -143,7 +143,7 @@ _kept = lru_cache(maxsize=64)(_supply)
 #: The ceiling that the disks of a file system set.
 DISKS = "file-system-throughput"
 #: Ceilings that one request's time sets.
-_BY_TIME = ("request-latency", "mount-threads")
+BY_TIME = ("request-latency", "mount-threads")
 
 
 def calibrated(given: Supply, load: Load, request_bytes: float, seconds: float, facts: Facts) -> Supply:
@@ -157,7 +157,7 @@ def calibrated(given: Supply, load: Load, request_bytes: float, seconds: float, 
     modelled = formulas.request_seconds(size, chosen.known("first_byte_latency"), chosen.known("per_request_read"))
     factor = modelled.value / seconds
     limits = {
-        name: Quantity.exact(limit.value * factor, limit.unit, "measured") if name in _BY_TIME else limit
+        name: Quantity.exact(limit.value * factor, limit.unit, "measured") if name in BY_TIME else limit
         for name, limit in given.limits.items()
     }
     read = least(*limits.values()).named("bytes/s")
