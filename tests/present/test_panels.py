@@ -115,6 +115,18 @@ def test_each_field_of_a_workload_has_a_labelled_widget(study: Study) -> None:
     assert len(set(labels)) == len(labels)
 
 
+def test_what_cannot_be_used_is_said_beside_its_field(study: Study) -> None:
+    panel = ChoosePanel(study)
+    field = panel.form.widgets["instances"]
+    label = field.description
+    assert label == '<span title="Instances of the job.">Instances</span>'
+    field.value = "<b>minus three"
+    assert ">Instances must be a number, not &lt;b&gt;minus three.</span>" in field.description
+    assert "gpufeed-refused" in field._dom_classes
+    field.value = "3"
+    assert (field.description, "gpufeed-refused" in field._dom_classes) == (label, False)
+
+
 def test_a_flag_is_yes_no_or_not_stated_since_what_is_left_out_may_mean_yes(study: Study) -> None:
     panel = ChoosePanel(study)
     flag = panel.form.widgets["data_in_s3"]
@@ -258,7 +270,7 @@ def test_choose_sums_up_in_text_and_tables(study: Study) -> None:
 def test_choose_speaks_chinese(study: Study, chinese: None) -> None:
     panel = ChoosePanel(study)
     assert panel.error is None
-    assert panel.form.widgets["instances"].description == "实例数"
+    assert panel.form.widgets["instances"].description == '<span title="作业使用的实例数。">实例数</span>'
     assert "GPU 喂饱程度：" in shown(panel)
     assert "各类数据放在哪里" in shown(panel)
 

@@ -90,6 +90,10 @@ def test_a_record_is_asked_again_with_a_button_and_with_a_call(here: Path) -> No
     assert panel.take_away.wait(60)
     assert panel.take_away.error is None
     assert "<li>Nothing it rests on has changed.</li>" in panel.take_away._said.value
+    panel.form.widgets["instances"].value = "9"
+    panel.take_away.recheck_button.click()
+    assert panel.take_away.wait(60)
+    assert "of another job than the one entered now; these traits differ: Instances." in panel.take_away._said.value
     file = here / "take-away" / "decision.json"
     kept = json.loads(file.read_text(encoding="utf-8"))
     kept["answer"]["training_reads.option"] = "s3-files"

@@ -50,6 +50,7 @@ class Recheck:
     version_now: str
     changes: tuple[Change, ...]
     not_kept: tuple[str, ...] = ()
+    workload: Workload | None = None  # of the record
 
     @property
     def answer_changed(self) -> bool:
@@ -111,8 +112,9 @@ def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Reche
     if document["schema_version"] != SCHEMA_VERSION:
         raise InputError("record.version", found=document["schema_version"], expected=SCHEMA_VERSION)
     profile, measurement = document.get("profile"), document.get("measurement")
+    workload = Workload.from_mapping(document["workload"], facts)
     now = record(
-        Workload.from_mapping(document["workload"], facts),
+        workload,
         facts,
         made=document["made"],
         version=version,
@@ -121,7 +123,7 @@ def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Reche
     )
     changes = (change for section in kept for change in _changes(section, document[section], now[section]))
     not_kept = tuple(section for section in SECTIONS if section not in kept)
-    return Recheck(document["made"], document["gpufeed_version"], version, tuple(changes), not_kept)
+    return Recheck(document["made"], document["gpufeed_version"], version, tuple(changes), not_kept, workload)
 
 
 def _changes(section: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:

@@ -41,11 +41,31 @@ def _cards(pixels: int, table: str) -> str:
 }}"""
 
 
+#: Class of an answer while a newer one is worked out.
+WORKING = "gpufeed-working"
+_ARROW = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 18 18'%3E"
+    "%3Cpath fill='%23DDD' d='M5.2 5.9L9 9.7l3.8-3.8 1.2 1.2-4.9 5-4.9-5z'/%3E%3C/svg%3E"
+)
+
 # JupyterLab's own variables, with a fallback for pages that are not JupyterLab: light and dark both read.
 STYLE = """<style>
 .gpufeed { color: var(--jp-ui-font-color1, #222); font: 14px/1.5 var(--jp-ui-font-family, system-ui, sans-serif); }
 .widget-html-content:has(> .gpufeed) { min-width: 0; width: 100%; }
 .widget-text input { min-width: 0; }
+.gpufeed-fields { container-type: inline-size; }
+.gpufeed-field { height: auto; }
+.gpufeed-field .widget-label { white-space: normal; overflow: visible; line-height: 1.2; height: auto;
+  align-self: center; }
+@container (max-width: 440px) {
+.gpufeed-field { flex-wrap: wrap; }
+.gpufeed-field .widget-label { width: 100% !important; text-align: left; }
+}
+.gpufeed-field select { text-overflow: ellipsis; }
+[data-jp-theme-light="false"] .gpufeed-field select { background-image: url("@@ARROW@@"); color-scheme: dark; }
+.gpufeed-field select { min-height: 28px; }
+.gpufeed-refused :is(input, select) { box-shadow: 0 0 0 2px #D55E00; }
+.gpufeed-working { opacity: 0.5; }
 .vega-embed svg.marks { max-width: 100%; height: auto; }
 .gpufeed h3 { margin: 14px 0 4px; font-size: 15px; font-weight: 600; }
 .gpufeed p { margin: 4px 0; max-width: 75em; white-space: normal; }
@@ -58,7 +78,7 @@ STYLE = """<style>
   border-bottom: 1px solid var(--jp-border-color2, #ccc); white-space: pre-wrap; min-width: 4em; max-width: 26em; }
 .gpufeed th { font-weight: 600; }
 @@CARDS@@
-</style>""".replace("@@CARDS@@", cards(".gpufeed .scroll"))
+</style>""".replace("@@CARDS@@", cards(".gpufeed .scroll")).replace("@@ARROW@@", _ARROW)
 
 
 def block(*parts: str) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
-from gpufeed.facts.messages import Sentence
+from gpufeed.facts.messages import Sentence, text
 from gpufeed.model.advise import recommend
 from gpufeed.model.record import recheck, record
 from gpufeed.model.study import Study
+from gpufeed.model.workload import Workload
 from gpufeed.observe.documents import as_json, make_folder, read_as, write_text
-from gpufeed.present import changes, infrastructure, report
+from gpufeed.present import changes, infrastructure, report, words
 
 _REPORTS = {"report": "report.html", "markdown": "report.md"}
 #: The file that a decision record is kept in, and looked for when it is asked again.
@@ -58,9 +59,18 @@ def _files(kind: str, study: Study, facts: Facts) -> dict[str, str]:
     return infrastructure.files(plan, facts, kind, version=made_with)
 
 
-def changed_since(folder: str | Path, facts: Facts) -> list[str]:
-    """What has changed since the decision record in a folder was made.  Raises InputError where there is none."""
-    return changes.lines(read_as(_place(folder) / RECORD, partial(recheck, facts=facts, version=version("gpufeed"))))
+def changed_since(folder: str | Path, facts: Facts, workload: Workload | None = None) -> list[str]:
+    """What has changed since the decision record in a folder was made.  Raises InputError where there is none.
+
+    Where the record is of another job than this ``workload``, that is said first.
+    """
+    found = read_as(_place(folder) / RECORD, partial(recheck, facts=facts, version=version("gpufeed")))
+    then, now = (None if one is None else one.to_mapping() for one in (found.workload, workload))
+    if then is None or now is None or then == now:
+        return changes.lines(found)
+    differ = [words.trait(name) for name in {**then, **now} if then.get(name) != now.get(name)]
+    said = text("record.other-job", traits=text("present.list-separator").join(differ))
+    return [said, *changes.lines(found)]
 
 
 def _place(folder: str | Path) -> Path:

@@ -71,6 +71,7 @@ class ChoosePanel(Panel):
     def refresh(self) -> None:
         """Read the form and answer; what cannot be used is said, and the last answer stays."""
         with self._one_at_a_time:
+            self._answer.add_class(page.WORKING)
             try:
                 workload = self.form.read()
                 recommendation = recommend(
@@ -80,6 +81,8 @@ class ChoosePanel(Panel):
             except Exception as error:  # noqa: BLE001 — shown in the panel; the next change is read again
                 self.error = error
                 return
+            finally:
+                self._answer.remove_class(page.WORKING)
             self.error = None
             self.study.workload, self.study.recommendation = workload, recommendation
             self.workload, self.recommendation = workload, recommendation
@@ -138,6 +141,12 @@ class ChoosePanel(Panel):
             page.STYLE,
             page.paragraph(answer.headline(recommendation), "headline") if self._headed else "",
             page.paragraph(answer.verdict(recommendation)),
+            # What was entered above and was not taken, next to it.
+            *(
+                page.paragraph(words.warning(warning, words.in_form), "note")
+                for warning in recommendation.warnings
+                if warning.id.startswith("profile-") and not warning.grave
+            ),
             *(
                 page.doubt(words.warning(warning, words.in_form))
                 for warning in recommendation.warnings

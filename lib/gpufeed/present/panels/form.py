@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from html import escape
 from typing import Any
 
 import ipywidgets as widgets
@@ -14,10 +15,14 @@ from gpufeed.facts.units import Unit
 from gpufeed.model import workload as model
 from gpufeed.model.workload import Workload
 from gpufeed.present import words
+from gpufeed.present.escape import escaped
 from gpufeed.present.fields import FIELDS, MORE, Field, shown
 
 _ITEM = {"description_width": "200px"}
-_LAYOUT = {"width": "360px", "max_width": "calc(100% - 4px)"}  # 4px: the margins of a widget
+_LAYOUT = {"width": "380px", "max_width": "calc(100% - 4px)"}  # 4px: the margins of a widget
+_LONGEST = 300  # characters of a sentence beside a field
+#: The style of the page knows these: a box of fields, one of them, and one whose value was refused.
+FIELDS_TOGETHER, FIELD, REFUSED = "gpufeed-fields", "gpufeed-field", "gpufeed-refused"
 
 
 class Form:
@@ -27,6 +32,7 @@ class Form:
         self._facts = facts
         self._changed = changed
         self._quiet = False
+        self._refused: str | None = None
         self.widgets: dict[str, Any] = {}
         self.operations = {name: _checkbox(name) for name in model.FILE_OPERATIONS}
         for field in (*FIELDS, *MORE):
@@ -51,13 +57,26 @@ class Form:
             self._quiet = False
 
     def read(self) -> Workload:
-        """The workload as entered.  Raises InputError that names the field and what is wrong with it."""
+        """The workload as entered.  Raises InputError that names the field and what is wrong with it, and marks it."""
+        self._mark(None)
         entered = {field.name: self._entered(field) for field in (*FIELDS, *MORE)}
         stated = {name: value for name, value in entered.items() if value is not None}
         try:
             return Workload.from_mapping(stated, self._facts)
         except InputError as error:
-            raise self._as_labelled(error) from None
+            labelled = self._as_labelled(error)
+            self._mark(str(error.parameters.get("field")), str(labelled))
+            raise labelled from None
+
+    def _mark(self, refused: str | None, why: str = "") -> None:
+        """Say of one field, beside it, why it cannot be used; and of the field before no longer."""
+        if self._refused in self.widgets:
+            self.widgets[self._refused].remove_class(REFUSED)
+            self.widgets[self._refused].description = _label(self._refused)
+        self._refused = refused
+        if refused in self.widgets:
+            self.widgets[refused].add_class(REFUSED)
+            self.widgets[refused].description = _label(refused, why)
 
     def _as_labelled(self, error: InputError) -> InputError:
         """The same refusal with the label of the field, what was typed there, and bounds in the unit of the label."""
@@ -109,18 +128,31 @@ class Form:
 
 
 def _widget(field: Field, facts: Facts) -> Any:
-    label = words.trait(field.name)
+    widget = _empty(field, facts)
+    widget.description, widget.description_allow_html = _label(field.name), True
+    widget.add_class(FIELD)
+    return widget
+
+
+def _label(name: str, refused: str = "") -> str:
+    """The label of a field, or why its value was refused; and what it means, when the mouse rests on it.
+
+    A widget with a description shows no tooltip of its own.
+    """
+    said = refused or words.trait(name)
+    return f'<span title="{escape(text(f"field-about.{name}"))}">{escaped(said, _LONGEST)}</span>'
+
+
+def _empty(field: Field, facts: Facts) -> Any:
     layout = widgets.Layout(**_LAYOUT)
     if field.kind == "choice":
         # "" and not None: a Dropdown whose value is None may show nothing as chosen.
         options = [(text("panel.not-stated"), ""), *((field.shown(value), value) for value in field.choices(facts))]
-        return widgets.Dropdown(options=options, description=label, style=_ITEM, layout=layout)
+        return widgets.Dropdown(options=options, style=_ITEM, layout=layout)
     if field.kind == "flag":  # three, since what is left out may mean yes
         answers: dict[str, Any] = {text("panel.not-stated"): "", text("present.yes"): True, text("present.no"): False}
-        return widgets.Dropdown(options=answers, description=label, style=_ITEM, layout=layout)
-    return widgets.Text(
-        description=label, placeholder=text("panel.not-stated"), continuous_update=False, style=_ITEM, layout=layout
-    )
+        return widgets.Dropdown(options=answers, style=_ITEM, layout=layout)
+    return widgets.Text(placeholder=text("panel.not-stated"), continuous_update=False, style=_ITEM, layout=layout)
 
 
 def _checkbox(name: str) -> widgets.Checkbox:
@@ -128,7 +160,9 @@ def _checkbox(name: str) -> widgets.Checkbox:
 
 
 def _flow(children: list[Any]) -> widgets.Box:
-    return widgets.Box(children, layout=widgets.Layout(flex_flow="row wrap", width="100%"))
+    flow = widgets.Box(children, layout=widgets.Layout(flex_flow="row wrap", width="100%"))
+    flow.add_class(FIELDS_TOGETHER)
+    return flow
 
 
 def _typed(entered: str, unit: Unit) -> float | int | str | None:

@@ -64,8 +64,8 @@ class TakeAway(Panel):
     def recheck(self) -> Run[str]:
         """Say what has changed since the record in the folder was made."""
         self.error = None
-        folder = self.folder.value
-        return self._start(lambda: page.listed(take_away.changed_since(folder, self._facts)))
+        folder, workload = self.folder.value, self.study.workload
+        return self._start(lambda: page.listed(take_away.changed_since(folder, self._facts, workload)))
 
     def wait(self, seconds: float | None = None) -> bool:
         """True once the result of the last press is shown; False when ``seconds`` passed first."""
