@@ -85,8 +85,9 @@ def test_choose_answers_a_moved_widget(lab: Lab, open_notebook: OpenNotebook) ->
     field(output, "hard-link").check()
     expect(output).to_contain_text("It cannot do an operation the job needs: hard-link.")
     enter(output, "Instances", "minus three")
-    expect(output.get_by_role("alert")).to_contain_text("Instances must be a number, not minus three.")
-    enter(output, "Instances", "64")
+    refused = "Instances must be a number, not minus three."
+    expect(output.get_by_role("alert")).to_contain_text(refused)
+    enter(output, refused, "64")  # it stands beside its field
     expect(output.get_by_role("alert")).to_have_count(0)
     output.get_by_text("More fields").click()
     enter(output, "Epochs", "3")
