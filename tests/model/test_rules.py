@@ -8,7 +8,7 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
-from gpufeed.model.rules import RuleAnswer
+from gpufeed.model.rules import RuleAnswer, precedence
 from gpufeed.model.workload import Workload
 
 
@@ -104,6 +104,19 @@ def test_option_verdict_and_what_stays_open(
 )
 def test_gaps_of_the_source_are_named(traits: dict[str, Any], gaps: tuple[str, ...]) -> None:
     assert rule(**traits).gaps == gaps
+
+
+@pytest.mark.parametrize(
+    ("traits", "which"),
+    [
+        ({"instances": 64, "interface": "file-paths"}, (("files-on-s3",), ("multi-node",))),
+        ({"instances": 1, "interface": "posix"}, (("posix",), ("small-cluster",))),
+        ({"instances": 64, "interface": "posix"}, None),  # both say FSx for Lustre
+        ({"instances": 8, "interface": "s3-api"}, None),
+    ],
+)
+def test_which_rule_gave_way_is_said_where_two_that_fired_disagree(traits: dict[str, Any], which: object) -> None:
+    assert precedence(rule(**traits)) == which
 
 
 def test_checkpoints_go_to_fsx_where_reads_go_to_express() -> None:

@@ -139,6 +139,21 @@ PREDICATES: dict[str, Callable[[Traits], bool]] = {
 }
 
 
+_FOR_A_FILE_SYSTEM = ("posix", "frequent-checkpoints", "files-on-s3-but")
+
+
+def precedence(answer: RuleAnswer) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """(rules that decided, rules that fired too and say something else); None where none gave way."""
+    for winners, losers in (
+        (_FOR_A_FILE_SYSTEM, ("small-cluster", "light-fine-tuning")),
+        (("files-on-s3",), ("small-cluster", "light-fine-tuning", "multi-node", "very-large-object", "beyond-500")),
+    ):
+        won, lost = (tuple(rule for rule in answer.rules if rule in group) for group in (winners, losers))
+        if won and lost:
+            return won, lost
+    return None
+
+
 def published_rule(t: Traits, facts: Facts) -> RuleAnswer:
     """The published rule alone.
 
@@ -157,7 +172,7 @@ _Decision = tuple[str, tuple[str, ...], str, tuple[str, ...]]
 
 
 def _decide(t: Traits, fired: tuple[str, ...], facts: Facts) -> _Decision:
-    if "posix" in fired or "files-on-s3-but" in fired or "frequent-checkpoints" in fired:
+    if any(rule in fired for rule in _FOR_A_FILE_SYSTEM):
         return _decided_for_fsx(t, fired, facts)
     if "files-on-s3" in fired:
         return _files_on_s3(t)

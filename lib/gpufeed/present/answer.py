@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gpufeed.facts.messages import text
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import RuleAnswer, precedence
 from gpufeed.present import words
 from gpufeed.present.tables.plan import placed_on
 
@@ -53,7 +54,16 @@ def rule_sentences(recommendation: Recommendation) -> list[str]:
     """Each rule that fired, with its id, and what the source leaves open."""
     rule = recommendation.rule
     fired = [text("panel.rule", id=id_, sentence=words.rule(id_)) for id_ in rule.rules]
-    return fired + [words.gap(gap) for gap in rule.gaps]
+    return fired + precedences(rule) + [words.gap(gap) for gap in rule.gaps]
+
+
+def precedences(rule: RuleAnswer) -> list[str]:
+    """Which of the rules that fired gave way to which; nothing where they agree."""
+    found = precedence(rule)
+    if found is None:
+        return []
+    won, lost = (text("present.list-separator").join(ids) for ids in found)
+    return [text("panel.rule-precedence", won=won, lost=lost)]
 
 
 def warnings(recommendation: Recommendation, field: Callable[[str], str] | None = None) -> list[str]:
