@@ -110,7 +110,7 @@ def test_gaps_of_the_source_are_named(traits: dict[str, Any], gaps: tuple[str, .
     ("traits", "which"),
     [
         ({"instances": 64, "interface": "file-paths"}, (("files-on-s3",), ("multi-node",))),
-        ({"instances": 1, "interface": "posix"}, (("posix",), ("small-cluster",))),
+        ({"instances": 1, "interface": "posix"}, (("posix", "files-on-s3-but"), ("small-cluster",))),
         ({"instances": 64, "interface": "posix"}, None),  # both say FSx for Lustre
         ({"instances": 8, "interface": "s3-api"}, None),
     ],

@@ -39,7 +39,7 @@ def test_goodput_is_drawn_over_the_interval_with_the_stated_one() -> None:
 
 def test_one_save_is_followed_until_it_is_in_s3() -> None:
     written = texts(charts.save_timeline(plan(checkpoint_mode="async")))
-    assert "One save of 980 GB, from its begin" in written
+    assert "One save of 980 GB, from its beginning" in written
     # 980 GB / (512 × 20 GB/s); written at 3,500 requests/s × 8 MiB, of which 80 % are reached: 41.7 s.
     assert "GPUs wait 95.7 ms · in S3 after 41.7 s" in written
     assert {"GPUs go on", "written", "in Amazon S3"} <= set(written)

@@ -15,7 +15,8 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Bursts, OptionAnswer, Recommendation, Traffic
 from gpufeed.model.rules import S3_FILES
 from gpufeed.model.small_files import SmallFiles
-from gpufeed.present import answer, tables, words
+from gpufeed.present import tables, words
+from gpufeed.present.answer import precedences
 from gpufeed.present.escape import visible
 from gpufeed.present.tables.file_system import compared_rows, per_month, settings, size_set_by
 
@@ -44,7 +45,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         also=separator.join(words.option(option) for option in rule.also_allowed) or text("present.none"),
     )
     yield from (f"  {text('panel.rule', id=id_, sentence=words.rule(id_))}" for id_ in rule.rules)
-    yield from (f"  {said}" for said in answer.precedences(rule))
+    yield from (f"  {said}" for said in precedences(rule))
     yield text(
         "shell.plan.demand",
         rate=words.quantity(demand.read_bytes_per_s),
