@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
 from gpufeed.model.course import Step, course
 from gpufeed.model.recommendation import Recommendation
@@ -88,7 +90,7 @@ def test_an_export_that_keeps_up_is_no_backlog() -> None:
 
 def test_an_export_that_keeps_up_but_at_its_slow_end_is_said_to() -> None:
     found = plan(checkpoint_interval=3800).placements["checkpoints"]
-    export = export_seconds("fsx-for-lustre", plan().demand, FACTS)
+    export = export_seconds("fsx-for-lustre", found.configuration, plan().demand, FACTS)
     assert export is not None and export.value < 3800 < export.high
     [reason] = [one for one in found.reasons if one.id == "export-may-fall-behind"]
     assert reason.parameters == {"seconds": export, "interval": 3800}
@@ -112,3 +114,64 @@ def test_the_interval_of_an_asynchronous_save_is_named_for_what_sets_it() -> Non
     assert reason.parameters["interval"].value == reason.parameters["slowest"].value > reason.parameters["daly"].value
     synchronous = plan(checkpoint_mode="sync").placements["checkpoints"].reasons
     assert [one.id for one in synchronous if one.id.startswith("best-interval")] == ["best-interval"]
+
+
+# ---- how export scales -----------------------------------------------------------------------------------------------
+
+
+def exported_in(capacity_gib: float, per_tib: float) -> Quantity:
+    """Seconds for 1 TB in one file out of a file system of this size."""
+    demand = replace(plan().demand, checkpoint_bytes=Quantity.exact(1e12, "bytes"), checkpoint_writers=1)
+    settings = {"storage_capacity_gib": capacity_gib, "throughput_mb_per_s_per_tib": per_tib}
+    found = export_seconds("fsx-for-lustre", settings, demand, FACTS)
+    assert found is not None
+    return found
+
+
+def test_export_is_as_measured_on_the_file_systems_it_was_measured_on() -> None:
+    # 4,800 GiB at 250 and 9,600 GiB at 125 were ordered with 1,200 MB/s: 875 and 922 MB/s; 293 the slowest run.
+    for size in ((4800, 250), (9600, 125)):
+        found = exported_in(*size)
+        assert found[:3] == pytest.approx((1e12 / 922e6, 1e12 / 875e6, 1e12 / 293e6))
+    # 4,800 GiB at 125, 600 MB/s, gave 293; half of the others' are 437.5 and 461.
+    assert exported_in(4800, 125)[:3] == pytest.approx((1e12 / 461e6, 1e12 / 437.5e6, 1e12 / 293e6))
+
+
+def test_export_of_another_size_is_assumed_and_no_faster_in_the_middle() -> None:
+    # 67,200 GiB at 1,000: 67,200 MB/s, 56 times 1,200.  The range reaches to as many times 922 MB/s, 51.6 GB/s.
+    large = exported_in(67_200, 1000)
+    assert large[:3] == pytest.approx((1e12 / (56 * 922e6), 1e12 / 875e6, 1e12 / 293e6))
+    # 1,200 GiB at 125: 150 MB/s, an eighth of 1,200 and a quarter of 600.
+    small = exported_in(1200, 125)
+    assert small[:3] == pytest.approx((8e12 / 922e6, 8e12 / 875e6, 4e12 / 293e6))
+    assert (large.basis, small.basis) == ("assumed", "assumed")
+
+
+#: 70 billion parameters on 32 p5: 980 GB each ten minutes.
+LARGE: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 70e9,
+    "dataset_bytes": 2e12,
+    "objects": 8000,
+    "checkpoint_interval": 600,
+    "checkpoints": "frequent",
+    "interface": "s3-api",
+    "run_hours": 240,
+    "region": "us-east-1",
+}
+
+
+def test_a_choice_that_hangs_on_how_export_scales_says_so() -> None:
+    found = recommend(Workload.from_mapping(LARGE, FACTS), FACTS)
+    placed, on_fsx = found.placements["checkpoints"], found.saving("fsx-for-lustre").supply.configuration
+    assert (placed.rule, placed.option) == ("fsx-for-lustre", "s3-express-one-zone")
+    assert (on_fsx["storage_capacity_gib"], on_fsx["throughput_mb_per_s_per_tib"]) == (67_200, 1000)
+    [told] = [one for one in found.warnings if one.id == "fsx-export-unmeasured"]
+    # 980 GB / 875 MB/s = 1,120 s; at 56 × 922 MB/s 19 s, which keeps up with saves each 600 s.
+    assert told.parameters["seconds"][:3] == pytest.approx((980e9 / (56 * 922e6), 1120, 980e9 / 293e6))
+    assert told.parameters["provisioned"].value == pytest.approx(67.2e9)
+    # Saves that each end of the range keeps up with, 980 GB / 293 MB/s = 3,345 s, leave nothing to say.
+    rare = recommend(Workload.from_mapping(LARGE | {"checkpoint_interval": 3600}, FACTS), FACTS)
+    assert "fsx-export-unmeasured" not in [one.id for one in rare.warnings]

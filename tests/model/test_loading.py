@@ -120,6 +120,42 @@ def test_what_loads_faster_than_it_is_read_is_not_loaded_before() -> None:
     assert first.way is None and first.waits_seconds is not None and first.waits_seconds.high == 0.0
 
 
+def test_reads_at_random_wait_for_whole_files() -> None:
+    # 60 TB in 60,000 files of 1 GB, read in samples of 32 KiB at random: each opens another file, so that all of them
+    # are asked for in the first minutes.  At 1.05 GB/s they are there after 57,143 s, for which GPUs would wait.
+    files = {"instances": 1250, "model_parameters": 671e9, "objects": 60_000, "reads": "random", "region": "us-west-2"}
+    found = plan(TOKENS, **files, active_parameters=37e9, run_hours=1000)
+    lustre = found.option("fsx-for-lustre")
+    first, ordered = lustre.first_epoch, lustre.supply.configuration["storage_capacity_gib"]
+    assert found.recommended == "fsx-for-lustre" and first.way == "before"
+    assert first.loading is not None and first.loading.value == pytest.approx(60e12 / 1.05e9)
+    asked, request = found.demand.read_bytes_per_s, found.demand.request_bytes
+    assert asked is not None and request is not None and first.waits_seconds is not None
+    in_time = 60e12 / (asked.value * 1e9 / request.value)
+    assert first.waits_seconds.value == pytest.approx(60e12 / 1.05e9 - in_time)
+    assert first.seconds is not None and first.seconds.value == pytest.approx(
+        60e12 / asked.value + first.waits_seconds.value
+    )
+    # The whole file system meanwhile, at USD 0.21 per GiB-month
+    assert amounts(lustre)["loading-storage"] == pytest.approx(ordered * 60e12 / 1.05e9 / 3600 / 730 * 0.21)
+
+
+@pytest.mark.parametrize(
+    ("job", "way"),
+    [(IMAGES, "before"), (IMAGES | {"gpu_hour_price": 0.0001}, "while-reading"), (TOKENS, None)],
+)
+def test_timeline_table_and_bill_agree_on_what_is_loaded(job: dict[str, Any], way: str | None) -> None:
+    found = plan(job)
+    lustre, steps = found.option("fsx-for-lustre"), {step.id: step for step in course(found, load())}
+    assert found.recommended == "fsx-for-lustre" and lustre.first_epoch.way == way
+    said = {"before": "bring-in.fsx-for-lustre", "while-reading": "as-read.waiting", None: "as-read.in-time"}
+    of_loading = {one: step for one, step in steps.items() if one.startswith(("bring-in", "as-read"))}
+    assert list(of_loading) == [said[way]]
+    assert of_loading[said[way]].seconds == lustre.first_epoch.loading
+    assert ("loading-storage" in amounts(lustre)) is (lustre.first_epoch.loading is not None) is (way == "before")
+    assert ("first-epoch-gpu" in amounts(lustre)) is (way == "while-reading")
+
+
 def test_gpus_that_cost_nothing_may_wait() -> None:
     cheap = plan(gpu_hour_price=0.0001).option("fsx-for-lustre")
     assert cheap.first_epoch.way == "while-reading"

@@ -216,6 +216,10 @@ def test_a_file_system_takes_1024_efa_connections(instances: int, too_many: bool
 )
 def test_express_is_looked_for_in_the_zone_of_the_instances(zone: str | None, against: bool) -> None:
     assert ("express-not-in-zone" in reasons(plan(zone=zone), "s3-express-one-zone")) is against
+    # What Mountpoint renames and appends to lies on a directory bucket as well, and only that.
+    mounted = plan(zone=zone, file_operations=["rename"], interface="file-paths")
+    assert ("express-not-in-zone" in reasons(mounted, "mountpoint-s3")) is against
+    assert "express-not-in-zone" not in reasons(plan(zone=zone), "mountpoint-s3")
 
 
 def test_a_file_system_belongs_in_the_zone_of_the_instances() -> None:

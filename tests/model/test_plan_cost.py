@@ -248,7 +248,7 @@ def test_a_lustre_export_is_billed_as_long_as_the_timeline_says_that_each_save_i
     steps = {step.id: step for step in course(found, load())}
     assert steps["save"].parameters["in_s3"] is not None
     # Automatic export without DELETED leaves all of them.
-    assert steps["delete.copies"].parameters["bytes"].value == pytest.approx(336 * 98e9)
+    assert steps["delete.copies.fsx-for-lustre"].parameters["bytes"].value == pytest.approx(336 * 98e9)
     # 2,400 GiB are 2,577 GB: room for all 500 GB of data, 14 GB of weights and 196 GB of checkpoints.
     said = {reason.id for reason in found.placements["training_reads"].reasons}
     assert "fsx-loads-what-is-read" in said and "fsx-sized-for-what-is-read" not in said

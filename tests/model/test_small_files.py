@@ -44,6 +44,20 @@ def test_reading_through_mountpoint_pays_for_opening_each_file_as_well() -> None
     assert cost is not None and cost[:3] == pytest.approx((0.008, 0.116, 0.008 + 7.2 * 0.1 + 4.5 * 0.008))
 
 
+def test_a_mount_of_a_job_that_renames_is_priced_as_the_directory_bucket_behind_it() -> None:
+    """As on S3 Express One Zone, and for each of 20,000 files a LIST and a HEAD there."""
+    job = {"task": "pretraining", "instances": 1, "instance_type": "p5.48xlarge", "file_operations": ["rename"]}
+    facts = load()
+    plan = recommend(Workload.from_mapping(job, facts), facts)
+    found = small_files(prefix(20_000, 30_000), facts, concurrency=16, region="us-east-1", plan=plan)
+    assert found is not None
+    [mount] = [one.request_cost for one in found.per_option if one.option == "mountpoint-s3"]
+    [express] = [one.request_cost for one in found.per_option if one.option == "s3-express-one-zone"]
+    prices = {item: facts.price("s3-express-one-zone", item, "us-east-1") for item in ("get", "list")}
+    assert mount is not None and express is not None and prices["get"] is not None and prices["list"] is not None
+    assert mount.value == pytest.approx(express.value + 20 * (prices["get"].value + prices["list"].value))
+
+
 def test_ten_small_files_are_too_few_to_matter() -> None:
     headline = verdict(prefix(10, 1000)).headline
     assert not headline.problem and headline.reason == "too-few-to-matter"

@@ -160,3 +160,21 @@ def test_no_role_is_placed_on_an_option_that_cannot_do_the_job(plans: list[Recom
 def test_who_decided_is_who_said_so(plans: list[Recommendation]) -> None:
     for placed in [placed for plan in plans for placed in plan.placements.values()]:
         assert placed.option == (placed.rule if placed.decided_by == "rule" else placed.model)
+
+
+def test_the_course_of_every_plan_is_what_its_bill_has_and_what_its_storage_needs(plans: list[Recommendation]) -> None:
+    facts, express, lustre = load(), "s3-express-one-zone", "fsx-for-lustre"
+    for plan in plans:
+        ids = [step.id for step in course(plan, facts)]
+        billed = {line.id for line in plan.cost.lines}
+        reads, saves = plan.placements["training_reads"], plan.placements["checkpoints"]
+        loads = [one for one in ids if one.startswith("bring-in")]
+        assert bool(loads) is bool({"loading-storage", "copy-upload"} & billed), plan.workload
+        if reads.lies_on == express:
+            assert loads[0].endswith(express), plan.workload
+        if saves.lies_on == express:
+            copies = ids.index(f"export.{express}")
+            assert copies < ids.index(f"delete.{express}"), plan.workload
+            assert "checkpoint-copy-puts" in billed or plan.demand.checkpoint_bytes is None, plan.workload
+        if lustre not in {reads.option, saves.option}:
+            assert [one for one in ids if lustre in one or "behind" in one] == [] or saves.option == "s3-files"

@@ -561,6 +561,33 @@ def test_checkpoints_are_written_in_a_way_that_their_place_can_do(
     assert [name for name in written if name.endswith("checkpoint.py")] == [writer]
 
 
+@pytest.mark.parametrize(
+    ("option", "backed_by", "in_directory_bucket"),
+    [
+        ("s3-standard", None, False),
+        ("s3-express-one-zone", None, True),
+        ("mountpoint-s3", "s3-standard", False),
+        ("mountpoint-s3", "s3-express-one-zone", True),
+    ],
+)
+def test_a_directory_bucket_is_named_filled_and_copied_from(
+    option: str, backed_by: str | None, in_directory_bucket: bool
+) -> None:
+    written = files(placed(BASE, option, option, backed_by), FACTS, "snippets", version="0.1.0")
+    buckets = [re.findall("BUCKET,? (?:is |\\()?the (.*?) bucket", text) for text in written.values()]
+    kind = "directory" if in_directory_bucket else "general purpose"
+    named = [found for found in buckets if found]
+    scripts = {"directory-bucket-load.sh", "directory-bucket-copy.sh"}
+    assert (scripts <= written.keys()) is in_directory_bucket is bool(scripts & written.keys())
+    of_clients = {name: text for name, text in written.items() if name.startswith(("s3-connector", "mountpoint"))}
+    assert of_clients and named
+    for text in of_clients.values():
+        assert f"the {kind} bucket" in text and ("NAME--ZONE-ID--x-s3" in text) is in_directory_bucket
+    if in_directory_bucket:
+        assert 'cp "s3://$DIRECTORY_BUCKET/$SAVE" "s3://$BUCKET/$SAVE"' in written["directory-bucket-copy.sh"]
+        assert all("Before the directory bucket is deleted" in text for text in written.values())
+
+
 def test_a_mount_on_a_general_purpose_bucket_is_not_told_to_append_or_rename() -> None:
     job = plan(file_operations=["rename", "append"], interface="file-paths")
     written = files(placed(job, "mountpoint-s3", "mountpoint-s3", "s3-standard"), FACTS, "snippets", version="0.1.0")

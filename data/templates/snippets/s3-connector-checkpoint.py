@@ -1,5 +1,6 @@
 # PyTorch 2.3 and newer, distributed checkpoint straight to S3: pip install 's3torchconnector[dcp]'.
-# Sources: s3-connector-pytorch, pytorch-dcp-guide, pytorch-dcp-writer.  Replace BUCKET and PREFIX/; every rank runs this.
+# Sources: s3-connector-pytorch, pytorch-dcp-guide, pytorch-dcp-writer.  Replace PREFIX/ and BUCKET; every rank runs this.
+# BUCKET is @saves_in@.
 # Not through a mount by Mountpoint: PyTorch's writer for files renames one of them, which a general purpose bucket cannot.
 # part_size is what the cost of the PUT requests is counted with.
 import torch.distributed.checkpoint as dcp

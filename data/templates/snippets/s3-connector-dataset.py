@@ -1,5 +1,6 @@
 # Amazon S3 Connector for PyTorch 1.5: pip install s3torchconnector.  Source: s3-connector-pytorch
-# Replace BUCKET and PREFIX/.  The target is for one process; its default of 10 Gbit/s starves a large instance.
+# Replace PREFIX/ and BUCKET, @reads_in@.
+# The target is for one process; its default of 10 Gbit/s starves a large instance.
 from s3torchconnector import S3ClientConfig, S3IterableDataset
 
 dataset = S3IterableDataset.from_prefix(

@@ -172,6 +172,7 @@ def plan_of(decision: Decision) -> Recommendation:
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *doubts,
             *caution.exports_behind(placed, job),
+            *caution.export_unmeasured(placed, saves[FSX], job),
             *limits.nothing_priced(job.region, answers),
             *caution.objects_as_samples(job),
             *job.demand.warnings,

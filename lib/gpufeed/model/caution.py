@@ -9,8 +9,9 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import placements
 from gpufeed.model.demand import accelerators_of, preset_of
 from gpufeed.model.job import Job
-from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason
-from gpufeed.model.rules import EXPRESS, S3, Traits
+from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
+from gpufeed.model.release import export_seconds, provisioned_throughput
+from gpufeed.model.rules import EXPRESS, FSX, S3, Traits
 
 #: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
 ANSWERED_BY: dict[str, tuple[str, ...]] = {
@@ -99,7 +100,7 @@ def interface_overruled(
 
 def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
     """Saves come faster than they are copied to S3, so most of them never get a copy that lasts."""
-    found = placements.exports_behind(placed.option, job)
+    found = placements.exports_behind(placed.option, placed.configuration, job)
     if found is not None:
         said = {
             "option": placed.option,
@@ -110,6 +111,28 @@ def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
             "queue": found.queue,
         }
         yield Caveat(f"export-falls-behind-{placed.option}", said, grave=True)
+
+
+def export_unmeasured(placed: Placement, on_fsx: Saving, job: Job) -> Iterator[Caveat]:
+    """Whether FSx for Lustre copies each save hangs on how export scales, beyond the file systems it was measured on.
+
+    Said where the checkpoints are there, and where they are not because its export falls behind.
+    """
+    settings, interval = on_fsx.supply.configuration, job.demand.checkpoint_interval
+    export, provisioned = export_seconds(FSX, settings, job.demand, job.facts), provisioned_throughput(settings)
+    measured = job.facts.options[FSX].known("export_throughput_provisioned")
+    decides = placed.option == FSX or "saving-rule-falls-behind" in {reason.id for reason in placed.reasons}
+    if not decides or export is None or provisioned is None or measured.low <= provisioned <= measured.high:
+        return
+    if export.low <= interval < export.high:
+        said = {
+            "option": FSX,
+            "measured": measured,
+            "provisioned": Quantity.exact(provisioned, "bytes/s"),
+            "seconds": export,
+            "interval": interval,
+        }
+        yield Caveat("fsx-export-unmeasured", said)
 
 
 def beside_threshold(reads: Placement, fed: Quantity | None, job: Job) -> Placement:

@@ -19,6 +19,7 @@ from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recomm
 from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
+from gpufeed.model.supply import lies_on
 from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import FILE_OPERATIONS
 
@@ -196,7 +197,9 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     elif stall.beyond_seconds is not None and stall.beyond_seconds.high > 0.0:
         late = {"seconds": stall.beyond_seconds.high, "interval": stall.interval}
         but.append(Reason("save-may-exceed-interval", late))
-    moments = timeline(answer.option, plan.demand, stall, plan.option(S3).stall, facts)
+    place = lies_on(answer.option, frozenset(plan.workload.file_operations))
+    settings, on_s3 = answer.supply.configuration, plan.option(S3).stall
+    moments = timeline(place, settings, plan.demand, stall=stall, s3=on_s3, facts=facts)
     if moments.export is not None and moments.every > 1:
         but.append(falling_behind(moments.export, stall.interval, moments.every))
     recommended = answer.option == plan.placements["checkpoints"].option

@@ -18,9 +18,9 @@ from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model import formulas
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration
-from gpufeed.model.recommendation import Cost, CostLine, Evaluation, FirstEpoch
+from gpufeed.model.recommendation import BEFORE, WHILE_READING, Cost, CostLine, Evaluation, FirstEpoch
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
-from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.supply import lies_on
 from gpufeed.model.traffic import waiting_hours
 
 
@@ -187,7 +187,7 @@ def _cost(
     first: FirstEpoch | None,
 ) -> Cost:
     bill = bill_of(run, facts)
-    backing = mountpoint_backing(run.operations) if option == MOUNTPOINT else option
+    backing = lies_on(option, run.operations)
     lines = (
         *stored(bill, "base-storage", "base", run.dataset_bytes),
         *((bill.line("upload-puts", "requests", S3, "put", _transfers(bill)),) if run.uploads else ()),
@@ -460,8 +460,6 @@ def _read_directly(bill: Bill, requests: Quantity | None) -> Iterator[CostLine]:
 
 
 # ---- filling it from the bucket, before the GPUs start or while they read --------------------------------------------
-
-BEFORE, WHILE_READING = "before", "while-reading"
 
 
 def filling(option: str, run: Run, first: FirstEpoch, facts: Facts, configuration: Configuration | None) -> FirstEpoch:

@@ -8,11 +8,10 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import WHILE_READING
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.placements import exports_behind
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import WHILE_READING, Recommendation
 from gpufeed.model.release import Timeline, timeline
 from gpufeed.model.retention import saves_in
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
@@ -37,8 +36,8 @@ class Step:
 
     @property
     def timed(self) -> bool:
-        """Deleting is not waited for."""
-        return not self.id.startswith("delete.")
+        """Deleting is not waited for, and what comes as it is read is part of training."""
+        return not self.id.startswith(("delete.", "as-read."))
 
 
 def course(plan: Recommendation, facts: Facts, profile: PrefixProfile | None = None) -> tuple[Step, ...]:
@@ -54,19 +53,17 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
     for option in _CREATED:
         if option in _used(plan):
             yield Step(f"create.{option}", BEFORE)
-    reads = plan.option(plan.recommended)
-    if reads.option not in _CREATED or (reads.option == S3_FILES and reads.first_epoch.limited_by != "import"):
-        return
-    if reads.first_epoch.way == WHILE_READING:
-        return
+    place = plan.placements["training_reads"].lies_on
     # A copy in a directory bucket is made by copying objects, for which no rate is published.
-    seconds = None if reads.option == EXPRESS else reads.first_epoch.load_seconds
-    loaded = job.passes.touched if reads.option == FSX and job.passes.touched is not None else job.run.dataset_bytes
+    seconds = plan.option(plan.recommended).first_epoch.loading
+    if place != EXPRESS and seconds is None:
+        return
+    loaded = job.passes.touched if place == FSX and job.passes.touched is not None else job.run.dataset_bytes
     found = {"bytes": loaded}
-    if job.run.weights is None or reads.option == S3_FILES:  # which reads large files from the bucket
-        yield Step(f"bring-in.{reads.option}", BEFORE, seconds, found)
+    if job.run.weights is None or place == S3_FILES:  # which reads large files from the bucket
+        yield Step(f"bring-in.{place}", BEFORE, seconds, found)
     else:
-        yield Step(f"bring-in-with-weights.{reads.option}", BEFORE, seconds, found | {"weights": job.run.weights})
+        yield Step(f"bring-in-with-weights.{place}", BEFORE, seconds, found | {"weights": job.run.weights})
 
 
 def _used(plan: Recommendation) -> set[str]:
@@ -77,6 +74,7 @@ def _used(plan: Recommendation) -> set[str]:
 
 def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
     """The weights, training with what it waits for reads and saves, and each save on its way to S3."""
+    yield from _as_read(plan)
     if job.run.weights_read is not None:
         started = plan.option(plan.recommended).bursts.base_model_seconds
         yield Step("weights", DURING, started, {"bytes": job.run.weights_read})
@@ -95,30 +93,52 @@ def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
     if moments.written is not None:
         found = {"interval": plan.demand.checkpoint_interval, "waits": moments.gpus_continue, "in_s3": moments.in_s3}
         more = {} if moments.every == 1 else {"every": moments.every, "export": moments.export}
-        yield Step("save-behind" if more else "save", DURING, moments.written, found | more)
+        by_hand = plan.placements["checkpoints"].lies_on == EXPRESS
+        id_ = "save-and-copy" if by_hand else "save-behind" if more else "save"
+        yield Step(id_, DURING, moments.written, found | more)
+    yield from _copies(plan, job)
+
+
+def _as_read(plan: Recommendation) -> Iterator[Step]:
+    """That nothing is loaded before, where the first read of each file brings it into what stands before the bucket."""
+    first = plan.option(plan.recommended).first_epoch
+    if first.load_seconds is None or first.loading is not None:
+        return
+    if first.way == WHILE_READING:
+        yield Step("as-read.waiting", DURING, None, {"waits": first.waits_seconds})
+    else:
+        yield Step("as-read.in-time", DURING)
+
+
+def _copies(plan: Recommendation, job: Job) -> Iterator[Step]:
+    """What saves leave in the bucket beyond what is kept: only an export that was told to deletes any of it."""
+    placed = plan.placements["checkpoints"]
+    place = placed.lies_on
+    exporting = placed.configuration if place == FSX else None
+    made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts, exporting)
+    if place in (FSX, EXPRESS) and made is not None and made.copies > made.kept.value:
+        left = {"bytes": Quantity.exact(made.copies * made.size, "bytes"), "billed": made.kept_bytes.named("bytes")}
+        yield Step(f"delete.copies.{place}", DURING, None, left)
 
 
 def _moments(plan: Recommendation, facts: Facts) -> Timeline:
-    option = plan.placements["checkpoints"].option
-    return timeline(option, plan.demand, plan.option(option).stall, plan.option(S3).stall, facts)
+    placed = plan.placements["checkpoints"]
+    stall, on_s3 = plan.option(placed.option).stall, plan.option(S3).stall
+    return timeline(placed.lies_on, placed.configuration, plan.demand, stall=stall, s3=on_s3, facts=facts)
 
 
 def _after(plan: Recommendation, job: Job) -> Iterator[Step]:
     """The last save reaches S3, that is proven, and what was created is given back."""
-    option = plan.placements["checkpoints"].option
-    moments, behind = _moments(plan, job.facts), exports_behind(option, job)
+    placed = plan.placements["checkpoints"]
+    place = placed.lies_on
+    moments, behind = _moments(plan, job.facts), exports_behind(place, placed.configuration, job)
     if behind is not None:
         yield Step("export-behind", AFTER, behind.queue, {"every": behind.every, "in_s3": moments.in_s3})
-    elif option in _CREATED:
-        yield Step(f"export.{option}", AFTER, moments.in_s3)
-    made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts)
-    if option in (FSX, EXPRESS) and made is not None and made.copies > made.kept.value:
-        # Automatic export deletes a copy only where it was told to, and nobody deletes what was copied by hand.
-        every = (made.copies * made.size, made.kept_bytes.named("bytes"))
-        yield Step("delete.copies", AFTER, None, {"bytes": Quantity.exact(every[0], "bytes"), "billed": every[1]})
+    elif place in _CREATED:
+        yield Step(f"export.{place}", AFTER, moments.in_s3)
     for created in _CREATED:
         if created in _used(plan):
             # What holds the data set alone has nothing that is to be proven first.
-            data_alone = created == FSX and option != FSX
+            data_alone = created == FSX != place
             yield Step(f"delete.{created}{'-data-alone' if data_alone else ''}", AFTER)
     yield Step("delete.scratch", AFTER)

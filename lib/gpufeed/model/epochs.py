@@ -50,6 +50,7 @@ class Passes:
     drive_reads: Quantity | None  # random reads/s of one node's drives
     covered: Quantity | None = None  # of ``bytes``, what training reads; None: all, or more than can be known
     touched: Quantity | None = None  # of ``bytes``, what the run brings near; None: likewise
+    at_random: bool = False  # reads do not follow the order in the files
 
     @property
     def later(self) -> float:
@@ -79,6 +80,7 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
         drives=drives,
         jobs=workload.jobs or 1,
         drive_reads=reads,
+        at_random=workload.reads == "random",
     )
 
 
@@ -119,6 +121,10 @@ def first_epoch(
     before (``run_seconds`` of training at full GPU speed, where no epochs were stated) takes run_seconds / fed for the
     part that it reads.  At random there is no such part: the time is that of as much as a whole epoch reads.
 
+    Assumption: a file is brought near as a whole by the first read in it.  Reads at random inside larger files thus ask
+    for object / request times their own bytes until all files are there, which is soon: seconds = bytes / (demand ×
+    fed) + waits.
+
     Loaded into a file system are the ``weights`` as well that the job starts from, which are then read at ``bulk``
     [bytes/s].  Assumption: they are few and large files, so that their bytes set how long that takes.
     """
@@ -128,24 +134,37 @@ def first_epoch(
     asked = demand.read_bytes_per_s
     served = rate if asked is None else least(rate, asked)
     needed = passes.bytes if passes.touched is None else passes.touched
-    brought_in, loaded = _brought_in(given.option, load, facts, configuration)
-    load_seconds = waits = None
+    within = passes.at_random and not load.opens_an_object
+    by_file = replace(load, request_bytes=load.object_bytes) if within else load
+    brought_in, loaded = _brought_in(given.option, by_file, facts, configuration)
+    load_seconds = waits = for_files = None
     if brought_in is not None and loaded is not None:
         load_seconds = (needed / loaded).named("seconds")
-        waits = None if asked is None else formulas.filling_wait(needed, brought_in, served)
+        if asked is not None and within:
+            opened = load.object_bytes.middle() / load.request_bytes.middle()
+            files = needed if passes.covered is None else least(needed, passes.covered * opened)
+            waits = for_files = formulas.filling_wait(files, brought_in, served * opened)
+        elif asked is not None:
+            waits = formulas.filling_wait(needed, brought_in, served)
         if weights is not None and given.option == FSX and configuration is not None:
             brought = least(_hydrate_bytes(configuration, facts), configuration.write_bytes_per_s)
             load_seconds = (load_seconds + weights / brought).named("seconds")
             if waits is not None and bulk is not None:
                 waits = (waits + formulas.filling_wait(weights, brought, bulk)).named("seconds")
-        if brought_in.value < rate.value:
+        if brought_in.value < rate.value or (for_files is not None and for_files.value > 0.0):
             limited_by = "hydrate" if given.option == FSX else "import"
-        rate = least(rate, brought_in).named("bytes/s")
-        fed = None if asked is None else formulas.fed(rate, asked)
-        served = rate if asked is None else least(rate, asked)
+        if for_files is not None and asked is not None:
+            slowed = 1.0 / (for_files / (passes.bytes / served) + 1.0)
+            rate, fed = (served * slowed).named("bytes/s"), (formulas.fed(rate, asked) * slowed).named("share")
+        else:
+            rate = least(rate, brought_in).named("bytes/s")
+            fed = None if asked is None else formulas.fed(rate, asked)
+            served = rate if asked is None else least(rate, asked)
     part = None if passes.touched is None else passes.covered
     at_random = passes.covered is not None and part is None
     seconds = (passes.bytes if passes.epochs is None or part is None else part) / served
+    if for_files is not None:
+        seconds = seconds + for_files
     if passes.epochs is None and fed is not None and not at_random:
         seconds = least(seconds, run_seconds / fed)
     return FirstEpoch(

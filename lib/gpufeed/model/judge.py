@@ -16,7 +16,17 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
 from gpufeed.model.saving_file_system import file_system_with_waiting
-from gpufeed.model.supply import BY_TIME, Load, bulk, calibrated, mountpoint_backing, served_by, small_threshold, supply
+from gpufeed.model.supply import (
+    BY_TIME,
+    Load,
+    bulk,
+    calibrated,
+    lies_on,
+    mountpoint_backing,
+    served_by,
+    small_threshold,
+    supply,
+)
 
 
 def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> OptionAnswer:
@@ -49,7 +59,7 @@ def _judged(
     later = epochs.later_epochs(given, own, job.demand, job.passes, facts=job.facts, configuration=configuration)
     fed = epochs.fed_over_run(own, later, job.passes)
     # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
-    bursts = traffic.bursts(given, large, job.traffic, job.facts)
+    bursts = traffic.bursts(given, large, job.traffic, job.facts, lies_on(option, job.load.operations))
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
     run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
     first = epochs.first_epoch(
@@ -154,7 +164,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
     chosen = facts.options[option]
     region = facts.regions[job.region]
     available = region.get_value(option)
-    backing = mountpoint_backing(job.load.operations) if option == MOUNTPOINT else option
+    backing = lies_on(option, job.load.operations)
     if available is False or (option == FSX and answer.supply.read_bytes_per_s is None):
         out.append(Reason("not-in-region", {"region": job.region}, _source(region, option)))
     elif region.get_value(backing) is False:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.cost import BEFORE
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Reason
 from gpufeed.model.rules import FSX, S3_FILES
@@ -16,7 +15,7 @@ Fit = Mapping[str, OptionAnswer]
 
 def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
     """Loading that takes, or may take, longer than the run itself."""
-    load = _loads(answer)
+    load = answer.first_epoch.loading
     if load is not None and load.high > _run_seconds(job):
         # Of an import AWS names the most per file system: it takes at least so long.
         what = "import" if answer.option == S3_FILES else "loading"
@@ -29,20 +28,16 @@ def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
 
     In the middle: the rate of loading FSx for Lustre is too uncertain for its slow end to decide.
     """
-    load = _loads(other)
+    load = other.first_epoch.loading
     return load is not None and load.value > _run_seconds(job) and _takes(other, job) > _takes(best, job)
 
 
 def _takes(answer: OptionAnswer, job: Job) -> float:
     """Seconds from the start of loading to the end of the run."""
-    load, fed = _loads(answer), answer.fed
+    load, fed = answer.first_epoch.loading, answer.fed
     training = job.run.training_hours * 3600.0
     reads = training if fed is None else training / fed.value if fed.value else float("inf")
     return reads + _run_seconds(job) - training + (0.0 if load is None else load.value)
-
-
-def _loads(answer: OptionAnswer) -> Quantity | None:
-    return answer.first_epoch.load_seconds if answer.first_epoch.way == BEFORE else None
 
 
 def _run_seconds(job: Job) -> float:
@@ -57,7 +52,7 @@ def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job)
     for reason in reasons(fit[reads], job):
         grave = reason.id in ("loading-exceeds-run", "import-exceeds-run")
         yield Caveat(reason.id, {"option": reads} | dict(reason.parameters), grave=grave)
-    load = _loads(fit[FSX])
+    load = fit[FSX].first_epoch.loading
     if load is None or choose is None:
         return
     fast, slow = choose(_loaded_in(fit, load.low)), choose(_loaded_in(fit, load.high))

@@ -9,7 +9,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, S3
-from gpufeed.model.supply import Load, served_by
+from gpufeed.model.supply import Load, lies_on, served_by
 from gpufeed.model.workload import Workload
 
 NAT, OTHER_REGION, UNKNOWN = "nat", "other-region", "unknown"
@@ -83,7 +83,7 @@ def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: F
     if workload.network_path == OTHER_REGION and option == FSX:
         yield Reason("fsx-other-region", {}, facts.options[FSX]["bucket_in_other_region"].sources[0])
     zone = workload.zone
-    if option == EXPRESS and zone is not None and _is_zone_id(zone):
+    if lies_on(option, load.operations) == EXPRESS and zone is not None and _is_zone_id(zone):
         zones = facts.options[EXPRESS]["zones"]
         if zone not in zones.value:
             yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])

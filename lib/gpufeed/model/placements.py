@@ -164,8 +164,8 @@ def checkpoints(
             *_how_often(rule, savings[S3].stall, job),
             *((Reason("checkpoints-beside-reads", {"option": by_rule}),) if beside else ()),
             *_timing(stall, job),
-            *_waiting_for_export(option, job),
-            *_may_wait_for_export(option, job),
+            *_waiting_for_export(savings[option], job),
+            *_may_wait_for_export(savings[option], job),
             *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
             *(_sized_for(savings[option], job) if option == FSX else ()),
@@ -207,7 +207,7 @@ def _by_model(
         ]
         return min(better, key=in_all, default=known)
 
-    copied = [name for name in totals if exported_every(name, job.demand, job.facts) == 1] or list(totals)
+    copied = [name for name in totals if _each_is_copied(savings[name], job)] or list(totals)
     chosen = best_of(copied, preferred if preferred in copied else min(copied, key=in_all))
     return best_of(totals, chosen)
 
@@ -301,7 +301,7 @@ def _worth(
         too_late = _late(savings[by_rule].stall, job)
         if too_late is not None:
             yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
-        elif theirs is not None and (behind := list(_waiting_for_export(by_rule, job))):
+        elif theirs is not None and (behind := list(_waiting_for_export(savings[by_rule], job))):
             yield Reason("saving-rule-falls-behind", {"option": by_rule, "cost": theirs, "because": behind[0]})
         elif theirs is not None:
             yield Reason("saving-on-rules-option", {"option": by_rule, "cost": theirs})
@@ -345,15 +345,20 @@ def _how_often(rule: RuleAnswer, on_s3: CheckpointStall, job: Job) -> Iterator[R
         yield Reason("restore-not-fast", timed)
 
 
-def _waiting_for_export(option: str, job: Job) -> Iterator[Reason]:
-    found = exports_behind(option, job)
+def _each_is_copied(saving: Saving, job: Job) -> bool:
+    """Whether each save gets a copy that lasts before the next one waits for its own."""
+    return exported_every(saving.option, saving.supply.configuration, job.demand, job.facts) == 1
+
+
+def _waiting_for_export(saving: Saving, job: Job) -> Iterator[Reason]:
+    found = exports_behind(saving.option, saving.supply.configuration, job)
     if found is not None:
         yield falling_behind(found.export, found.interval, found.every)
 
 
-def _may_wait_for_export(option: str, job: Job) -> Iterator[Reason]:
+def _may_wait_for_export(saving: Saving, job: Job) -> Iterator[Reason]:
     """Exports that keep up in the middle, and not at their slow end."""
-    export = export_seconds(option, job.demand, job.facts)
+    export = export_seconds(saving.option, saving.supply.configuration, job.demand, job.facts)
     if export is not None and export.value <= job.demand.checkpoint_interval < export.high:
         yield Reason("export-may-fall-behind", {"seconds": export, "interval": job.demand.checkpoint_interval})
 
@@ -362,18 +367,20 @@ def _where_each_is_copied(
     savings: Mapping[str, Saving], fit: Mapping[str, OptionAnswer], option: str, job: Job
 ) -> Iterator[Reason]:
     """Beside an option whose export falls behind: the cheapest where each save gets a copy that lasts."""
-    if exports_behind(option, job) is None:
+    if _each_is_copied(savings[option], job):
         return
     totals = _totals(_in_time(option, fit, savings, job), savings)
-    copied = {name: total for name, total in totals.items() if exported_every(name, job.demand, job.facts) == 1}
+    copied = {name: total for name, total in totals.items() if _each_is_copied(savings[name], job)}
     if copied:
         other = min(copied, key=lambda name: copied[name].value)
         yield Reason("saving-with-each-copied", {"option": other, "cost": copied[other]})
 
 
-def exports_behind(option: str, job: Job) -> Backlog | None:
+def exports_behind(option: str, settings: Mapping[str, Any], job: Job) -> Backlog | None:
     """What waits for its copy in S3 where saves come faster than they are exported."""
-    return backlog(option, job.demand, kept_checkpoints(job.workload, job.facts), job.run.training_hours, job.facts)
+    kept = kept_checkpoints(job.workload, job.facts)
+    hours = job.run.training_hours
+    return backlog(option, settings, job.demand, kept=kept, hours=hours, facts=job.facts)
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:

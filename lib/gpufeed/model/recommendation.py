@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.frozen import frozen
-from gpufeed.model.rules import RuleAnswer
+from gpufeed.model.rules import MOUNTPOINT, RuleAnswer
 from gpufeed.model.workload import Workload
 
 if TYPE_CHECKING:
@@ -146,13 +146,18 @@ class CheckpointStall:
     beyond_seconds: Quantity | None  # of the stall: what of an async save reaches into the next interval
 
 
+#: The two ways to fill an option from the bucket.
+BEFORE, WHILE_READING = "before", "while-reading"
+
+
 @frozen
 class FirstEpoch:
     """The first pass over the data, when nothing is near yet.  All None where the option gives nothing.
 
     The first four are of a pass that fills the option while it is read.  Where that makes the GPUs wait, the other way
     is to load all that the run reads before they start; ``way`` says which one the plan takes and its bill holds:
-    "before", "while-reading", or None where there is nothing to choose.
+    "before", "while-reading", or None where there is nothing to choose: the option is not filled, or it fills faster
+    than the GPUs read.
     """
 
     fed: Quantity | None = None
@@ -165,6 +170,11 @@ class FirstEpoch:
     load_cost: Quantity | None = None  # of the way "before"
     waits_cost: Quantity | None = None  # of the way "while-reading"
     way: str | None = None
+
+    @property
+    def loading(self) -> Quantity | None:
+        """Seconds of loading before the GPUs start that the plan has and its bill holds; None: it loads nothing."""
+        return self.load_seconds if self.way == BEFORE else None
 
     @property
     def at_gpu_speed(self) -> bool:
@@ -318,6 +328,11 @@ class Placement:
     mode: str | None = None  # checkpoints: "sync" | "async"
     interval: float | None = None  # checkpoints: seconds
     delete_when: str | None = None  # scratch: message id
+
+    @property
+    def lies_on(self) -> str:
+        """What keeps the bytes: the option, or the bucket behind Mountpoint."""
+        return self.backed_by if self.option == MOUNTPOINT and self.backed_by is not None else self.option
 
 
 @frozen

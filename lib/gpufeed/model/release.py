@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
+from gpufeed.model.fsx import GIB_PER_BILLED_TIB, MB
 from gpufeed.model.recommendation import CheckpointStall, Demand, Reason
 from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
 
@@ -65,56 +68,96 @@ class Timeline:
     every: int = 1  # one save in so many can be in S3 before the next of them waits
 
 
-def timeline(option: str, demand: Demand, stall: CheckpointStall, s3: CheckpointStall, facts: Facts) -> Timeline:
+def timeline(
+    lies_on: str,
+    settings: Mapping[str, Any],
+    demand: Demand,
+    *,
+    stall: CheckpointStall,
+    s3: CheckpointStall,
+    facts: Facts,
+) -> Timeline:
     """When the GPUs go on, when the save is written, when it is in S3, and what may happen then.
 
+    ``lies_on`` keeps the bytes: the option, or the bucket behind Mountpoint; ``settings`` are those of a file system.
     ``s3`` is the stall of S3 Standard: a copy out of a directory bucket takes as long as writing there.
     References: s3-files-synchronization, s3-files-performance, fsx-export-benchmark, s3-express-differences.
     """
     written, size = stall.save_seconds, demand.checkpoint_bytes
     if written is None or size is None:
-        return Timeline(None, None, None, None, _RELEASE.get(option, "at-once"))
+        return Timeline(None, None, None, None, _RELEASE.get(lies_on, "at-once"))
     in_s3: Quantity | None = written
-    export = export_seconds(option, demand, facts)
+    export = export_seconds(lies_on, settings, demand, facts)
     if export is not None:
         quiet = facts.options[S3_FILES].known("export_quiet_window")
-        in_s3 = written + export if option == FSX else written + quiet + export
-    elif option == EXPRESS:
+        in_s3 = written + export if lies_on == FSX else written + quiet + export
+    elif lies_on == EXPRESS:
         in_s3 = None if s3.save_seconds is None else written + s3.save_seconds
     return Timeline(
         gpus_continue=stall.stall_seconds,
         written=written,
         in_s3=None if in_s3 is None else in_s3.named("seconds"),
         export=export,
-        release=_RELEASE.get(option, "at-once"),
-        every=exported_every(option, demand, facts),
+        release=_RELEASE.get(lies_on, "at-once"),
+        every=exported_every(lies_on, settings, demand, facts),
     )
 
 
 _RELEASE = {FSX: "fsx-for-lustre", S3_FILES: "s3-files", EXPRESS: "s3-express-one-zone"}
 
 
-def export_seconds(option: str, demand: Demand, facts: Facts) -> Quantity | None:
+def export_seconds(option: str, settings: Mapping[str, Any], demand: Demand, facts: Facts) -> Quantity | None:
     """Seconds to bring one save to the bucket: by bytes or by files, the longer.
 
     None where saves are not exported, or their size is not known.
-    References: fsx-export-benchmark, s3-files-performance.
+    References: fsx-export-benchmark, fsx-data-repository-tasks, s3-files-performance.
     """
     if option not in (FSX, S3_FILES) or demand.checkpoint_bytes is None:
         return None
     chosen = facts.options[option]
-    by_bytes = demand.checkpoint_bytes / chosen.known("export_throughput")
-    by_files = Quantity.exact(float(demand.checkpoint_writers)) / chosen.known("export_rate")
+    throughput, files = chosen.known("export_throughput"), chosen.known("export_rate")
+    provisioned = provisioned_throughput(settings) if option == FSX else None
+    if provisioned is not None:
+        throughput = _as_provisioned(throughput, chosen.known("export_throughput_provisioned"), provisioned)
+        files = _as_provisioned(files, chosen.known("export_rate_provisioned"), provisioned)
+    by_bytes = demand.checkpoint_bytes / throughput
+    by_files = Quantity.exact(float(demand.checkpoint_writers)) / files
     return most(by_bytes, by_files).named("seconds")
 
 
-def exported_every(option: str, demand: Demand, facts: Facts) -> int:
+def provisioned_throughput(settings: Mapping[str, Any]) -> float | None:
+    """bytes/s that a file system was ordered with; None where its settings are not known."""
+    capacity, each = settings.get("storage_capacity_gib"), settings.get("throughput_mb_per_s_per_tib")
+    return None if capacity is None or each is None else capacity / GIB_PER_BILLED_TIB * each * MB
+
+
+def _as_provisioned(rate: Quantity, measured_on: Quantity, provisioned: float) -> Quantity:
+    """A rate of export that was measured on file systems with ``measured_on`` [bytes/s], for one with ``provisioned``.
+
+    Assumption: with less it is as many times slower.  With more it may be as many times faster, since the file servers
+    export in parallel, or no faster, since nobody has published that it is: the middle takes it for no faster.
+    References: fsx-export-benchmark, fsx-data-repository-tasks.
+    """
+    if measured_on.low <= provisioned <= measured_on.high:
+        basis, sources = rate.basis, rate.sources | measured_on.sources
+    else:
+        basis, sources = "assumed", rate.sources | measured_on.sources
+    return rate._replace(
+        low=rate.low * min(1.0, provisioned / measured_on.low),
+        value=rate.value * min(1.0, provisioned / measured_on.value),
+        high=rate.high * (provisioned / measured_on.high),
+        basis=basis,
+        sources=sources,
+    )
+
+
+def exported_every(option: str, settings: Mapping[str, Any], demand: Demand, facts: Facts) -> int:
     """One save in so many can be exported before the next one that is waits behind it; 1: each.
 
     Above 1 the queue of an export of every save never empties while the job runs, so the gate never opens.
     Equation: ceil(export / interval).
     """
-    export = export_seconds(option, demand, facts)
+    export = export_seconds(option, settings, demand, facts)
     return 1 if export is None else max(1, math.ceil(export.value / demand.checkpoint_interval))
 
 
@@ -134,15 +177,17 @@ class Backlog:
     queue: Quantity  # after the last step at most, where every save is exported
 
 
-def backlog(option: str, demand: Demand, kept: Quantity, hours: float, facts: Facts) -> Backlog | None:
+def backlog(
+    option: str, settings: Mapping[str, Any], demand: Demand, *, kept: Quantity, hours: float, facts: Facts
+) -> Backlog | None:
     """What an export that falls behind leaves behind; None where it keeps up.
 
     Parameters: saves that the file system keeps, hours of the run.
     Assumption: what is deleted before its turn is not exported, so no more waits than is kept.
     Equation: queue = export × min(saves of the run, saves kept); oldest = every × interval + export.
     """
-    every = exported_every(option, demand, facts)
-    export = None if every == 1 else export_seconds(option, demand, facts)
+    every = exported_every(option, settings, demand, facts)
+    export = None if every == 1 else export_seconds(option, settings, demand, facts)
     if export is None:
         return None
     saves = Quantity.exact(max(1.0, hours * 3600.0 / demand.checkpoint_interval))

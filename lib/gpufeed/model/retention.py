@@ -14,8 +14,8 @@ from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
 from gpufeed.model.release import exported_every
-from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
-from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.model.supply import lies_on
 from gpufeed.model.upload import upload_of
 from gpufeed.model.workload import Workload
 
@@ -84,8 +84,13 @@ def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
         yield bill.line("checkpoint-transfer", "transfer", "network", "other-region", written)
 
 
-def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Saves | None:
-    """The saves of so many hours; None where the size of a checkpoint is not known."""
+def saves_in(
+    hours: float, workload: Workload, demand: Demand, facts: Facts, exporting: Mapping[str, Any] | None = None
+) -> Saves | None:
+    """The saves of so many hours; None where the size of a checkpoint is not known.
+
+    ``exporting``: settings of the FSx for Lustre file system that exports them; None where none does.
+    """
     if demand.checkpoint_bytes is None:
         return None
     size = demand.checkpoint_bytes.value
@@ -94,14 +99,15 @@ def saves_in(hours: float, workload: Workload, demand: Demand, facts: Facts) -> 
         kept=kept_checkpoints(workload, facts),
         count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
         requests_each=demand.checkpoint_writers * upload_of(size, demand.checkpoint_writers, facts).requests,
-        exported_every=exported_every(FSX, demand, facts),
+        exported_every=1 if exporting is None else exported_every(FSX, exporting, demand, facts),
     )
 
 
 def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -> Retention | None:
     """What keeping and saving cost per month on one option; None where the size of a checkpoint is not known."""
     hours = facts.model.known("hours_per_month").value
-    saves = saves_in(hours, plan.workload, plan.demand, facts)
+    exporting = supply.configuration if option == FSX else None
+    saves = saves_in(hours, plan.workload, plan.demand, facts, exporting)
     if saves is None:
         return None
     nothing = Quantity.exact(0.0)
@@ -140,8 +146,7 @@ def saving_lines(
     option: str, saves: Saves, bill: Bill, operations: frozenset[str], configuration: Mapping[str, Any]
 ) -> Iterator[CostLine]:
     """What checkpoints on this option add to a bill: what is kept there, and what is charged for each save."""
-    backing = mountpoint_backing(operations) if option == MOUNTPOINT else option
-    return _OPTIONS[backing](saves, bill, configuration)
+    return _OPTIONS[lies_on(option, operations)](saves, bill, configuration)
 
 
 def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint
@@ -25,7 +26,7 @@ def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: J
     Left out: the copies of key checkpoints in S3, which every plan has, and work lost to failures.
     """
     bill = bill_of(job.run, job.facts)
-    made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts)
+    made = _made(job)
     found: dict[str, Saving] = {}
     for option in SYSTEMS:
         answer = shared if option == FSX and shared is not None else fit[option]
@@ -39,13 +40,23 @@ def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: J
             lines = saving_lines(option, made, bill, job.run.operations, {})
             found[option] = _saving(option, answer.supply, answer.stall, lines, bill)
         elif answer is shared:
-            found[option] = _shared(answer, fit[FSX].cost, made, bill)
+            found[option] = _shared(answer, fit[FSX].cost, bill, job)
         else:
-            found[option] = _on_its_own(answer, made, bill, job)
+            found[option] = _on_its_own(answer, bill, job)
     return found
 
 
-def _on_its_own(reads: OptionAnswer, made: Saves, bill: Bill, job: Job) -> Saving:
+def _made(job: Job, exporting: Mapping[str, Any] | None = None) -> Saves | None:
+    return saves_in(job.run.training_hours, job.workload, job.demand, job.facts, exporting)
+
+
+def _exported(settings: Mapping[str, Any], bill: Bill, job: Job) -> Iterable[CostLine]:
+    """What a file system with these settings exports of the saves of the run."""
+    made = _made(job, settings)
+    return () if made is None else exported(made, bill)
+
+
+def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
     """A file system for the checkpoints alone."""
     own = file_system_for_saves(job)
     if own is None:
@@ -53,12 +64,14 @@ def _on_its_own(reads: OptionAnswer, made: Saves, bill: Bill, job: Job) -> Savin
     given = supply(FSX, job.load, job.facts, own)
     large = bulk(FSX, job.bulk, job.facts, own)
     stall = checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts)
-    return _saving(FSX, given, stall, (own_file_system(own, bill), *exported(made, bill)), bill, own=own)
+    lines = (own_file_system(own, bill), *_exported(own.settings, bill, job))
+    return _saving(FSX, given, stall, lines, bill, own=own)
 
 
-def _shared(both: OptionAnswer, reads: Cost, made: Saves, bill: Bill) -> Saving:
+def _shared(both: OptionAnswer, reads: Cost, bill: Bill, job: Job) -> Saving:
     """The file system of the reads.  It is paid whole and once, so saving there costs what it is dearer by."""
-    saving, currency = _saving(FSX, both.supply, both.stall, exported(made, bill), bill), bill.run.currency
+    lines, currency = _exported(both.supply.configuration, bill, job), bill.run.currency
+    saving = _saving(FSX, both.supply, both.stall, lines, bill)
     room = _dearer(_paid_for(reads, sum_of), _paid_for(both.cost, sum_of))
     total = None if room is None or saving.total is None else (saving.total + room).named(currency)
     elsewhere = None

@@ -16,7 +16,7 @@ from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls, kms_requests, nat_
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, Recommendation, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS
-from gpufeed.model.supply import Load, served_by, small_threshold, supply
+from gpufeed.model.supply import Load, lies_on, served_by, small_threshold, supply
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,7 @@ class _Prefix:
         return replace(
             alone,
             nodes=workload.instances,
+            operations=frozenset(workload.file_operations),
             processes=reading_processes(workload, plan.demand, self.facts),
             client=workload.client,
             prefixes=plan.demand.prefixes,
@@ -224,7 +225,7 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         least = facts.options[S3_FILES].known("minimum_data_operation").value
         price = facts.price(S3_FILES, "read", region)
         return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
-    source = EXPRESS if option == EXPRESS else S3
+    source = EXPRESS if lies_on(option, prefix.load().operations) == EXPRESS else S3
     parts = [_read_cost(option, source, prefix), *_way_there(source, prefix)]
     known = [part for part in parts if part is not None]
     return sum(known[1:], start=known[0]) if len(known) == len(parts) else None
@@ -234,8 +235,8 @@ def _read_cost(option: str, source: str, prefix: _Prefix) -> Quantity | None:
     facts, region = prefix.facts, prefix.region
     gets = requests_price(source, "get", Quantity.exact(float(prefix.requests)), region, facts)
     if option == MOUNTPOINT and gets is not None:
-        return _with_lookups(gets, prefix)
-    if option not in (EXPRESS, S3_FILES) or gets is None:
+        gets = _with_lookups(gets, source, prefix)
+    if (source == S3 and option != S3_FILES) or gets is None:
         return gets
     if option == S3_FILES:  # a read that it streams from S3 costs a metadata read beside the GET
         each = facts.options[S3_FILES].known("minimum_metadata_operation").value
@@ -261,12 +262,12 @@ def _way_there(source: str, prefix: _Prefix) -> Iterator[Quantity | None]:
         yield requests_price("encryption", "kms", calls * float(prefix.requests), region, facts)
 
 
-def _with_lookups(gets: Quantity, prefix: _Prefix) -> Quantity | None:
+def _with_lookups(gets: Quantity, source: str, prefix: _Prefix) -> Quantity | None:
     """Opening a file through Mountpoint asks for a LIST and a HEAD as well.  References: mountpoint-lookups."""
     chosen, total = prefix.facts.options[MOUNTPOINT], gets
     for item, each in (("list", "lookup_lists"), ("get", "lookup_heads")):
         lookups = chosen.known(each) * float(prefix.profile.objects)
-        price = requests_price(S3, item, lookups, prefix.region, prefix.facts)
+        price = requests_price(source, item, lookups, prefix.region, prefix.facts)
         if price is None:
             return None
         total = total + price

@@ -169,11 +169,9 @@ def served_by(option: str, load: Load, facts: Facts) -> str:
 
     S3 Files brings files up to its import threshold onto its own storage and streams larger ones from S3.
     """
-    if option == MOUNTPOINT:
-        return mountpoint_backing(load.operations)
     if option == S3_FILES and load.object_bytes.value > facts.options[S3_FILES].known("import_size_threshold").value:
         return S3
-    return option
+    return lies_on(option, load.operations)
 
 
 def small_threshold(option: str, facts: Facts) -> Quantity:
@@ -250,8 +248,12 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     """S3 Standard (or Express where renames or appends are needed) behind at most ``max_threads`` operations per node.
 
     Large objects are prefetched in parts, so the thread limit holds only for reads that open an object of their own.
+    A mount that can append (--incremental-upload) writes each file part after part, one at a time.
+    References: mountpoint-semantics.
     """
     backing = served_by(MOUNTPOINT, load, facts)
+    if "append" in load.operations and load.writing_ranks is not None:
+        load = replace(load, writers=load.writing_ranks)
     limits, seconds, write, _settings = (_s3 if backing == S3 else _express)(load, facts, None)
     if load.opens_an_object:
         if backing == S3:
@@ -264,6 +266,11 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
 def mountpoint_backing(operations: frozenset[str]) -> str:
     """Files can be renamed and appended to through Mountpoint only on a directory bucket."""
     return EXPRESS if operations else S3
+
+
+def lies_on(option: str, operations: frozenset[str]) -> str:
+    """What keeps the bytes, which decides how long they last and what they cost: the bucket behind Mountpoint."""
+    return mountpoint_backing(operations) if option == MOUNTPOINT else option
 
 
 def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:

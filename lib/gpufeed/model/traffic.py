@@ -12,7 +12,7 @@ from gpufeed.model import formulas
 from gpufeed.model.demand import accelerators_of, base_model_bytes, preset_of
 from gpufeed.model.epochs import Passes
 from gpufeed.model.recommendation import Bursts, Caveat, Demand, Evaluation, Starts, Supply, Traffic
-from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3
+from gpufeed.model.rules import EXPRESS, S3
 from gpufeed.model.supply import Bulk
 from gpufeed.model.workload import Workload
 
@@ -143,8 +143,11 @@ def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity 
 # ---- on one option ---------------------------------------------------------------------------------------------------
 
 
-def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts) -> Bursts:
-    """How long an option takes for each; ``bulk`` is what it gives to large reads of all ranks at once."""
+def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts, lies_on: str) -> Bursts:
+    """How long an option takes for each; ``bulk`` is what it gives to large reads of all ranks at once.
+
+    ``lies_on`` keeps the bytes: the option, or the bucket behind Mountpoint.
+    """
     rate, starts = given.read_bytes_per_s, traffic.starts
     if rate is None:
         return Bursts()
@@ -153,7 +156,7 @@ def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts) -> 
         weights = bulk.seconds(starts.base_model_bytes, starts.base_model_once.value, facts)
     if starts.first_batches_bytes is not None:
         first = (starts.first_batches_bytes / rate).named("seconds")
-    found = Bursts(weights, first, _listing(given.option, starts.list_requests, facts))
+    found = Bursts(weights, first, _listing(lies_on, starts.list_requests, facts))
     evaluation = traffic.evaluation
     if evaluation is None or evaluation.read_bytes_per_s is None:
         return found
@@ -162,17 +165,17 @@ def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts) -> 
     return replace(found, evaluation_seconds=seconds, evaluation_fed=formulas.fed(rate, asked))
 
 
-def _listing(option: str, pages: Quantity, facts: Facts) -> Quantity | None:
+def _listing(lies_on: str, pages: Quantity, facts: Facts) -> Quantity | None:
     """Seconds of one listing of all keys, a page after the other; None on a file system, whose rate is not published.
 
     Assumption: a page takes as long as the first byte of a small object: on S3 Standard a slow one, since it holds a
     thousand keys.  References: s3-performance.
     """
-    if option not in (S3, EXPRESS, MOUNTPOINT):
+    if lies_on not in (S3, EXPRESS):
         return None
-    small = facts.options[EXPRESS if option == EXPRESS else S3].known("first_byte_latency")
+    small = facts.options[lies_on].known("first_byte_latency")
     low, value, high, sources = small.low, small.value, small.high, small.sources
-    if option != EXPRESS:
+    if lies_on == S3:
         slow = facts.options[S3].known("first_byte_latency_slow")
         low, value, high, sources = small.value, slow.value, slow.high, small.sources | slow.sources
     return Quantity(pages.low * low, pages.value * value, pages.high * high, "seconds", "assumed", sources)

@@ -168,8 +168,8 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
     if first.seconds is None:
         return
     imported = "-import" if answer.option == S3_FILES and first.way is not None else ""
-    if first.way == "before":
-        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.load_seconds))
+    if first.loading is not None:
+        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.loading))
     whole = "first-epoch"
     if first.part is not None:
         whole = "part-read"

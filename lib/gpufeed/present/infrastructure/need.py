@@ -80,7 +80,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         region=plan.region,
         file_system=_file_system(plan, facts) if FSX in options else None,
         directory_bucket=directory_bucket,
-        checkpoints_in_directory_bucket=EXPRESS in (placed["checkpoints"].option, placed["checkpoints"].backed_by),
+        checkpoints_in_directory_bucket=placed["checkpoints"].lies_on == EXPRESS,
         imports_changes=workload.network_path != OTHER_REGION,
         s3_files=S3_FILES in options,
         checkpoints_in_s3_files=placed["checkpoints"].option == S3_FILES,
@@ -182,7 +182,9 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
         lines.append(text("infrastructure.no-bucket-key"))
     if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
-    every = exported_every(checkpoints, plan.demand, facts)
+    elif plan.placements["checkpoints"].lies_on == EXPRESS:
+        lines.append(text("infrastructure.copy-first"))
+    every = exported_every(checkpoints, plan.placements["checkpoints"].configuration, plan.demand, facts)
     if every > 1:
         lines.append(text("infrastructure.export-behind", every=every))
     return tuple(lines)

@@ -12,7 +12,6 @@ from gpufeed.facts import Facts
 from gpufeed.facts.place import data_directory
 from gpufeed.model.checkpoint_plan import ability_of, lacking
 from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
-from gpufeed.model.cost import WHILE_READING
 from gpufeed.model.recommendation import Placement, Recommendation
 from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -21,6 +20,13 @@ from gpufeed.present import words
 from gpufeed.present.infrastructure.need import Needed
 
 _OBJECT_STORES = (S3, EXPRESS)
+#: Which of the two kinds of bucket BUCKET is in a snippet, and the form of its name.
+_BUCKET = {True: "the directory bucket, NAME--ZONE-ID--x-s3", False: "the general purpose bucket"}
+#: What becomes of a save under the path of the checkpoints.
+_LINKED = {
+    **dict.fromkeys((FSX, S3_FILES), "which is exported to S3"),
+    EXPRESS: "in the directory bucket; directory-bucket-copy.sh brings it to S3 Standard",
+}
 
 
 def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
@@ -29,11 +35,15 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
     reads, checkpoints = plan.placements["training_reads"].option, saved.option
     values = _values(plan, need, facts)
     names = ["s3-lifecycle.sh"]
+    if plan.placements["training_reads"].lies_on == EXPRESS:
+        names.append("directory-bucket-load.sh")
+    if saved.lies_on == EXPRESS:
+        names.append("directory-bucket-copy.sh")
     if MOUNTPOINT in (reads, checkpoints):
         names += ["mountpoint.sh", "mountpoint-eks.yaml"]
     if FSX in (reads, checkpoints):
         names += ["fsx.sh", "fsx-eks.yaml"]
-    if reads == FSX and plan.option(FSX).first_epoch.way != WHILE_READING:
+    if reads == FSX and plan.option(FSX).first_epoch.loading is not None:
         names.append("fsx-load.sh")
     if checkpoints == FSX:
         names.append("fsx-release.sh")
@@ -58,7 +68,8 @@ def _writes_files(saved: Placement, facts: Facts) -> bool:
 
 def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
     flags = _mount_flags(plan, facts)
-    gigabits, saved = gigabits_per_process(plan, facts), plan.placements["checkpoints"].option
+    gigabits, placed = gigabits_per_process(plan, facts), plan.placements["checkpoints"]
+    saved, working = placed.option, (plan.placements["training_reads"], placed)
     return {
         "abort_days": str(need.abort_multipart_days),
         "flags": " ".join(f"--{flag}" for flag in flags),
@@ -70,9 +81,12 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "save_part": str(part_of_saves(plan, facts) or default_part_bytes(facts)),
         "largest": words.gibibytes(largest_written_file(plan, facts)),
         "threads": f"{facts.model.known('checkpoint_parts_in_flight').value:.0f}",
-        "every": str(exported_every(saved, plan.demand, facts) if saved == FSX else 1),
-        "linked": "which is exported to S3" if saved in (FSX, S3_FILES) else "in S3",
-        "save": "async_save" if plan.placements["checkpoints"].mode == "async" else "save",
+        "every": str(exported_every(saved, placed.configuration, plan.demand, facts) if saved == FSX else 1),
+        "linked": _LINKED.get(placed.lies_on, "in S3"),
+        "saves_in": _BUCKET[placed.lies_on == EXPRESS],
+        "reads_in": _BUCKET[plan.placements["training_reads"].lies_on == EXPRESS],
+        "mount_of": _BUCKET[any(role.option == MOUNTPOINT and role.lies_on == EXPRESS for role in working)],
+        "save": "async_save" if placed.mode == "async" else "save",
     }
 
 

@@ -99,7 +99,7 @@ def epochs(recommendation: Recommendation) -> pd.DataFrame:
         (
             (
                 words.system(answer),
-                words.quantity(answer.first_epoch.load_seconds) if answer.first_epoch.way == "before" else "–",
+                "–" if answer.first_epoch.loading is None else words.quantity(answer.first_epoch.loading),
                 words.quantity(answer.first_epoch.seconds),
                 words.quantity(answer.first_epoch.fed),
                 _first_limit(answer.first_epoch),
