@@ -226,15 +226,12 @@ def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) ->
         bound = [less[id_] for id_ in _bounds_of(trait) if id_ in less]
         yield replace(row, note=bound[0]) if bound and row.note is None else row
     yield from _while_saving_row(has, section, need, facts)
-    advised = fsx.efa_advised(need, facts)
-    if advised and not has.efa:
-        yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
-    else:
-        yield Compared("efa", has.efa, advised or None, "enough" if advised else "not-asked")
+    yield from _efa_rows(has, need, facts)
     yield _link_row(has, section)
+    yield from _export_row(has, need)
     replicated = None if section is None else section.get_value("replicated")
     if replicated is False:
-        yield Compared("replicated", False, True, "short", Reason("fsx-not-replicated", {}, "fsx-using"))
+        yield Compared("replicated", False, True, "short", fsx.not_replicated(need, "fsx-using"))
     else:
         yield Compared("replicated", replicated, True, "enough" if replicated else "unknown")
 
@@ -249,6 +246,34 @@ def _while_saving_row(has: FileSystem, section: Section | None, need: Need, fact
     if gives is not None and writes is not None:
         asked = read + written * gives.value / writes.value
     yield _number_row("while-saving", gives, asked, "bytes/s")
+
+
+def _efa_rows(has: FileSystem, need: Need, facts: Facts) -> Iterator[Compared]:
+    """EFA where the rates want it, and the connections over it, at least one for each client."""
+    advised, said = fsx.efa_advised(need, facts), next(fsx.of_efa(need, facts, efa=has.efa), None)
+    if advised and not has.efa:
+        yield Compared("efa", False, True, "short", Reason("fsx-efa-fixed", {}, "fsx-efa"))
+    else:
+        note = None if has.efa else said
+        yield Compared("efa", has.efa, advised or None, "enough" if advised else "not-asked", note)
+    if has.efa and need.efa:
+        most = facts.options[FSX].known("efa_connections")
+        yield replace(_number_row("efa-connections", most, need.clients, "count"), note=said)
+
+
+def _export_row(has: FileSystem, need: Need) -> Iterator[Compared]:
+    """Whether saves come to S3 by themselves: a link that only imports copies none of them.
+
+    New files alone are not all: a save that is written over an older one is a change.
+    """
+    serving = [link for link in has.links if link.serves]
+    if not need.saves or not serving:
+        return
+    if any({"NEW", "CHANGED"} <= set(link.exports) for link in serving):
+        yield Compared("s3-export", True, True, "enough")
+    else:
+        without = {"path": serving[0].repository}
+        yield Compared("s3-export", False, True, "short", Reason("fsx-not-exported", without, "fsx-link-repository"))
 
 
 def _bounds_of(trait: str) -> tuple[str, ...]:
@@ -349,17 +374,21 @@ def _changes(
 ) -> tuple[tuple[Reason, ...], Quantity | None]:
     """What makes it enough as it stands, and its price then; nothing where no change in place suffices.
 
-    EFA, replication and a metadata configuration are fixed at creation.  References: fsx-efa, fsx-metadata.
+    EFA, with the connections over it, replication and a metadata configuration are fixed at creation.
+    References: fsx-efa, fsx-metadata.
     """
     by_waiting = {"CREATING": "fsx-change-wait", "MISCONFIGURED": "fsx-change-repair"}.get(has.lifecycle)
     links_to_s3 = section is not None and section.get_value("s3_link")
-    fixed = {"efa": True, "replicated": True, "available": not by_waiting, "s3-link": not links_to_s3}
+    fixed = {"efa": True, "efa-connections": True, "replicated": True}
+    fixed |= {"available": not by_waiting, "s3-link": not links_to_s3}
     if section is None or any(fixed.get(trait) for trait in short) or ("opens" in short and not has.metadata_mode):
         return (), None
     simple = [Reason(by_waiting)] if by_waiting and "available" in short else []
     if "s3-link" in short:
         repaired = "fsx-change-link-repair" if has.links else "fsx-change-link"
         simple.append(Reason(repaired, {}, "fsx-link-repository"))
+    if "s3-export" in short:
+        simple.append(Reason("fsx-change-export", {}, "fsx-link-repository"))
     if not short & {"capacity", "read", "write", "while-saving", "opens"}:
         return tuple(simple), _price_now(has, section, facts)
     if has.capacity_gib is None or not section.get_value("can_grow"):

@@ -37,6 +37,7 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs if saves else 0,
         efa=load.efa_network is not None,
+        efa_interfaces=_efa_interfaces(job),
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
@@ -59,6 +60,7 @@ def need_of_saves(job: Job) -> Need:
         clients=load.nodes * jobs,
         writing_clients=load.writing_nodes * jobs,
         efa=load.efa_network is not None,
+        efa_interfaces=_efa_interfaces(job),
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
         **_rates(0.0, 0.0, job, saves=True),
     )
@@ -166,6 +168,12 @@ def _restore_rate(job: Job) -> float:
 
 def _value(asked: Quantity | None) -> float:
     return 0.0 if asked is None else asked.value
+
+
+def _efa_interfaces(job: Job) -> int:
+    instance = job.workload.instance_type
+    each = None if instance is None else job.facts.instances[instance].quantity("efa_interfaces")
+    return 0 if each is None else round(each.value)
 
 
 def _data_bytes(job: Job) -> float:

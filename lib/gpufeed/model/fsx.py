@@ -63,7 +63,8 @@ class Need:
     opens_per_s: float = 0.0
     clients: int = 0  # instances that read; 0: not known
     writing_clients: int = 0  # instances that save; 0: not known
-    efa: bool = False  # the clients can use it
+    efa: bool = False  # each client can use it
+    efa_interfaces: int = 0  # that a client opens towards one file system by default; 0: not known
     read_again_bytes: float | None = None  # read in each of several epochs; None: nothing is
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     leaves_bytes: float = 0.0  # of the data set, that the run never reads: they stay in S3
@@ -75,6 +76,11 @@ class Need:
         """The rates to size for, over EFA or without it."""
         carried = self.over_efa if efa else self.over_tcp
         return carried or Carried(self.read_bytes_per_s, self.write_bytes_per_s, self.opens_per_s)
+
+    @property
+    def saves(self) -> bool:
+        """Whether checkpoints are part of it."""
+        return self.write_bytes_per_s > 0 or "write" in self.unknown
 
     @property
     def rates(self) -> dict[str, float | None]:
@@ -219,7 +225,8 @@ def _source_without(name: str, region: str, facts: Facts) -> str | None:
 def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Reason, ...]:
     """Why a type cannot be used.
 
-    The data set lives in S3, so it has to link there; checkpoints have no second copy, so it has to be replicated.
+    The data set lives in S3, so it has to link there.  It has to be replicated: checkpoints have no second copy, and
+    without them a file server that fails still stops the run.
     """
     section, found = facts.fsx[name], []
     if not section.get_value("s3_link"):
@@ -228,10 +235,15 @@ def disqualifiers(name: str, need: Need, region: str, facts: Facts) -> tuple[Rea
     elif (not_here := _source_without(name, region, facts)) is not None:
         found.append(Reason("fsx-not-in-region", {"region": region}, not_here))
     if not section.get_value("replicated"):
-        found.append(Reason("fsx-not-replicated", {}, section["replicated"].sources[0]))
+        found.append(not_replicated(need, section["replicated"].sources[0]))
     if need.random_reads and section.get_value("storage_type") == "HDD":
         found.append(Reason("fsx-disks-for-random-reads", {}, "fsx-ssd-storage"))
     return tuple(found)
+
+
+def not_replicated(need: Need, source: str) -> Reason:
+    """What a file server that fails takes with it: the only copy of checkpoints, or what S3 still has."""
+    return Reason("fsx-not-replicated" if need.saves else "fsx-not-replicated-reads", {}, source)
 
 
 class _Offer(NamedTuple):
@@ -292,12 +304,12 @@ _Ranked = list[tuple[tuple[float, ...], Order]]
 
 
 def _ranked(offers: Iterable[_Offer], need: Need, region: str, facts: Facts) -> _Ranked:
-    granted, lacks = _granted_iops(facts), _lacks(need, region, facts)
+    granted, lacks, able = _granted_iops(facts), _lacks(need, region, facts), efa_for_all(need, facts)
     wanted_by = tuple(_iops_for(need.carried(efa=efa).opens, facts) for efa in (False, True))
     found: _Ranked = []
     for offer in offers:
         a_gib, an_iops = offer.a_gib, offer.an_iops
-        for efa in (False, True) if need.efa and offer.efa else (False,):
+        for efa in (False, True) if able and offer.efa else (False,):
             least, wanted = capacity_for(offer.section, need, facts, efa=efa), wanted_by[efa]
             pays = offer.settable_iops and a_gib is not None and an_iops is not None
             larger = _with_more_iops(offer.section, least, wanted, granted, efa=efa) if pays else ()
@@ -325,21 +337,49 @@ def _lacks(need: Need, region: str, facts: Facts) -> Callable[[bool, float], int
 
     A way that carries less opens fewer files, and is no better for it.
     """
-    may_have_efa, advised = need.efa and efa_offered(region, facts) is not False, efa_advised(need, facts)
+    may_have_efa = efa_for_all(need, facts) and efa_offered(region, facts) is not False
+    advised = efa_advised(need, facts)
     at_best = _iops_for(need.carried(efa=may_have_efa).opens, facts)
     return lambda efa, iops: (advised and not efa) + (iops < at_best)
 
 
-def efa_advised(need: Need, facts: Facts) -> bool:
-    """The clients can use EFA, and the rates are those AWS recommends it for, or more than they carry without it.
+def efa_for_all(need: Need, facts: Facts) -> bool:
+    """The clients can use EFA, and one file system takes a connection of each of them.
 
-    References: fsx-efa.
+    References: fsx-efa-clients.
     """
-    if not need.efa:
-        return False
+    return need.efa and need.clients <= facts.options[FSX].known("efa_connections").value
+
+
+def efa_advised(need: Need, facts: Facts) -> bool:
+    """All clients can use EFA, and the rates are those it is recommended for (:func:`_efa_recommended`)."""
+    return efa_for_all(need, facts) and _efa_recommended(need, facts)
+
+
+def _efa_recommended(need: Need, facts: Facts) -> bool:
+    """The rates are those AWS recommends EFA for, or more than the clients carry without it.  References: fsx-efa."""
     with_it, without = need.carried(efa=True), need.carried(efa=False)
     carries_more = with_it.read > without.read or with_it.write > without.write
     return carries_more or max(with_it.read, with_it.write) > facts.options[FSX].known("efa_above").value
+
+
+def of_efa(need: Need, facts: Facts, *, efa: bool) -> Iterator[Reason]:
+    """How the clients come to have no more EFA connections than one file system takes, with EFA or without it.
+
+    Each EFA interface of a client is a connection.  Fewer of them can be configured on each, down to one; more clients
+    than connections need several file systems.
+    References: fsx-efa-clients.
+    """
+    most = round(facts.options[FSX].known("efa_connections").value)
+    if not need.efa or not need.clients:
+        return
+    if not efa_for_all(need, facts):
+        if efa or _efa_recommended(need, facts):
+            said = {"clients": need.clients, "most": most, "file_systems": math.ceil(need.clients / most)}
+            yield Reason("efa-clients" if efa else EFA_IN_PARTS, said, "fsx-efa-clients")
+    elif efa and (connections := need.clients * need.efa_interfaces) > most:
+        said = {"clients": need.clients, "connections": connections, "most": most}
+        yield Reason(EFA_CONNECTIONS, {**said, "interfaces": most // need.clients}, "fsx-efa-clients")
 
 
 def lacking(order: Order, region: str, need: Need, facts: Facts) -> tuple[Reason, ...]:
@@ -606,6 +646,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
             *_notes(order, asked, set_by, need=need, section=section, facts=facts),
             *_beside_the_price(order, asked, section=section, need=need, facts=facts),
             *carried_less(need, efa=order.efa),
+            *(of_efa(need, facts, efa=order.efa) if order.efa or efa_offered(region, facts) is not False else ()),
         ),
     )
 
@@ -676,6 +717,7 @@ BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
 NONE_PRICED, PRICED_ELSEWHERE = "fsx-none-priced", "fsx-priced-elsewhere"
 SIZED_BY_ASSUMED_OPENS = "fsx-sized-by-assumed-opens"
+EFA_CONNECTIONS, EFA_IN_PARTS = "efa-connections", "fsx-efa-in-parts"
 #: The clients carry less than is asked: no file system, however large, would bring more.
 CARRIED_LESS = {
     "read": "fsx-clients-carry-less-read",
@@ -684,7 +726,7 @@ CARRIED_LESS = {
 }
 SAID_WITH_THE_PLAN = frozenset(
     {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, PRICED_ELSEWHERE, CARRIED_LESS["read"]}
-    | {SIZED_BY_ASSUMED_OPENS}
+    | {SIZED_BY_ASSUMED_OPENS, EFA_CONNECTIONS, EFA_IN_PARTS}
 )
 
 

@@ -261,7 +261,6 @@ NOT_AGAINST = frozenset(
         "over-request-limit",
         "parts-over-request-limit",
         "above-quota",
-        "efa-connections",
         "fsx-other-region",
         "s3-files-many-objects",
         "loading-exceeds-run",

@@ -87,22 +87,11 @@ def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: F
         zones = facts.options[EXPRESS]["zones"]
         if zone not in zones.value:
             yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])
-    connections = _efa_connections(given, workload, facts)
-    if connections is not None and connections > (most := facts.options[FSX].known("efa_connections").value):
-        yield Reason("efa-connections", {"connections": connections, "most": most}, "fsx-efa-clients")
 
 
 def _is_zone_id(zone: str) -> bool:
     """``use1-az4`` is the same zone for everybody; ``us-east-1a`` is another one in each account."""
     return "-az" in zone
-
-
-def _efa_connections(given: Supply, workload: Workload, facts: Facts) -> float | None:
-    """EFA interfaces that all clients open towards a file system; None where it has no EFA or it is not known."""
-    if not given.configuration.get("efa") or workload.instance_type is None:
-        return None
-    each = facts.instances[workload.instance_type].quantity("efa_interfaces")
-    return None if each is None else each.value * workload.instances * (workload.jobs or 1)
 
 
 def caveats(

@@ -70,7 +70,7 @@ def _wants_efa(order: Order, need: Need, job: Job) -> bool:
     """
     section = job.facts.fsx[order.name]
     offered = section.get_value("efa") and fsx.efa_offered(job.region, job.facts) is not False
-    if order.efa or not need.efa or not offered:
+    if order.efa or not fsx.efa_for_all(need, job.facts) or not offered:
         return False
     above = job.facts.options[FSX].known("efa_above").value
     return bool(fsx.disk_rate(section, order.capacity_gib, "write").value > above)

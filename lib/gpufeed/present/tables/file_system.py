@@ -51,8 +51,8 @@ def settings(one: Configuration) -> str:
 
 def size_set_by(one: Configuration) -> str:
     """What decided the capacity, and how much it asks for."""
-    asked = one.asked_gib.get(one.size_set_by)
-    return text(f"fsx.size-set-by.{one.size_set_by}", gib="" if asked is None else words.number(asked))
+    what, asked = text(f"fsx.size-set-by.{one.size_set_by}"), one.asked_gib.get(one.size_set_by)
+    return text("fsx.size-and-what-set-it", what=what, gib=words.number(asked)) if asked else what
 
 
 def per_month(one: Configuration, currency: str) -> str:
