@@ -36,6 +36,22 @@ def test_a_port_in_use_is_one_sentence_with_the_next_step(notebook: Path) -> Non
     )
 
 
+@pytest.mark.parametrize("port", [19631, 19639])
+def test_a_port_of_the_sample_server_is_refused_before_that_server_starts(
+    port: int, notebook: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # It has ten ports: its own, here 19630, and the nine that follow.
+    monkeypatch.setattr(lab, "FIRST_NOTEBOOK", notebook)
+    monkeypatch.setenv("GPUFEED_DEMO_PORT", "19630")
+    monkeypatch.setenv("PORT", str(port))
+    monkeypatch.setattr(demo, "connect_or_start", lambda: pytest.fail("the sample server was started"))
+    assert lab.main() == 2
+    assert capsys.readouterr().err == (
+        f"Port {port} is for the sample S3 server, which has 19630 to 19639 (GPUFEED_DEMO_PORT): choose another one "
+        "with 'make lab PORT=19640'.\n"
+    )
+
+
 @pytest.mark.parametrize("port", ["", "0", "65536", "-1", "eight", "８８８８"])
 def test_a_port_that_is_none_is_refused(
     port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

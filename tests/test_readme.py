@@ -53,6 +53,14 @@ def test_the_shell_examples_run_in_order(demo_environment: demo.Demo, folder: Pa
     assert json.loads((folder / "profile.json").read_text(encoding="utf-8"))["objects"] == 3003
 
 
+def test_every_variable_that_is_read_is_in_the_table_and_no_other() -> None:
+    written = [path.read_text(encoding="utf-8") for path in (ROOT / "lib/gpufeed").rglob("*.py")]
+    read = {name for text in written for name in re.findall(r'"(PORT|GPUFEED_[A-Z_]+)"', text)}
+    for said in READMES.values():
+        assert set(re.findall(r"^\| `([A-Z_]+)` \|", said, re.MULTILINE)) == read
+    assert (demo.DEFAULT_PORT, len(demo.PORTS)) == (18330, 10)  # as the table says
+
+
 def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     [example] = blocks("en", "python", tested=True)
     exec(example, {})  # noqa: S102 — the README's own lines, which readers run too
@@ -102,7 +110,7 @@ def test_the_map_names_every_floor_and_every_file_it_names_is_there(language: st
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
     assert [floor for floor in PLACES if f"lib/gpufeed/{floor}" not in text] == []
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert notebooks == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    assert notebooks == set(re.findall(r"^\| `([a-z0-9_]+)` \|", text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

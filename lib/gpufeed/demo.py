@@ -267,7 +267,7 @@ def _wait_for_the_last_one(data: Path) -> None:
 def _wait_for_silence(port: int) -> None:
     """A process that ends may free its lock some time before its ports; another program's port stays."""
     deadline = time.monotonic() + SILENT_WITHIN
-    for used in range(port, port + len(PORTS)):
+    for used in ports(port):
         while _answers(used):
             if time.monotonic() > deadline:
                 raise GpufeedError("demo.port-in-use", port=used, other=port + 100)
@@ -326,6 +326,12 @@ def _answers(port: int) -> bool:
 
 def _endpoint(port: int) -> str:
     return f"http://127.0.0.1:{port}"
+
+
+def ports(port: int | None = None) -> range:
+    """Those that a server on ``port`` (default: fixed) has for itself."""
+    first = _port(port)
+    return range(first, first + len(PORTS))
 
 
 def _port(port: int | None) -> int:

@@ -47,11 +47,15 @@ def command(notebook: Path, port: int, *, browser: bool) -> list[str]:
 def run(notebook: Path, port: int, *, browser: bool) -> int:
     """Serve until JupyterLab ends or a stop signal comes; returns JupyterLab's exit code.
 
-    Raises GpufeedError in one sentence when the port is taken or the notebook is not there.
+    Raises GpufeedError in one sentence when the port is taken or the sample server's, or the notebook is not there.
     """
     if not notebook.is_file():
         raise InputError("lab.no_notebook", notebook=notebook)
-    _require_free(port)
+    # Before the next: they are free until that server starts, and in use by it where it runs already.
+    own = demo.ports()
+    if port in own:
+        raise InputError("lab.port_of_sample", port=port, first=own[0], last=own[-1], other=own[-1] + 1)
+    _require_free(port, other=own[-1] + 1 if port + 1 in own else port + 1)
     for number in _STOP_SIGNALS:
         signal.signal(number, _leave)
     with ExitStack() as running:
@@ -88,13 +92,13 @@ def _port(wanted: str) -> int:
     return port
 
 
-def _require_free(port: int) -> None:
+def _require_free(port: int, other: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port left a moment ago is free
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:
-            raise GpufeedError("lab.port_in_use", port=port, other=port + 1) from None
+            raise GpufeedError("lab.port_in_use", port=port, other=other) from None
 
 
 def _leave(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -127,6 +127,12 @@ def test_chinese_entries_are_not_english_left_standing() -> None:
     assert left == []
 
 
+def test_no_placeholder_touches_a_word() -> None:
+    """What stands for a value has a blank or a sign beside it: a value brings no separator of its own."""
+    touching = re.compile(r"[A-Za-z0-9一-鿿]\{|\}[A-Za-z0-9一-鿿]|\}\{")
+    assert [name for name, sentence in ENGLISH.items() if touching.search(sentence)] == []
+
+
 def test_every_sentence_the_code_asks_for_exists() -> None:
     assert [call for call in CALLS if call.message_id not in ENGLISH] == []
 

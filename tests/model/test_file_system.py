@@ -76,6 +76,42 @@ def test_few_clients_get_less_than_the_disks_give() -> None:
     assert changes(saving) == [("fsx-change-capacity", 4800.0, 7200.0)]  # two servers
 
 
+def test_more_clients_than_efa_connections_are_too_many_for_one_that_has_efa() -> None:
+    # One connection each is 1,250 of 1,024: ceil(1,250 / 1,024) = 2 file systems, or one without EFA.
+    large = {"efa": True, "capacity_gib": 144_000.0, "mb_per_s_per_tib": 1000.0, "metadata_iops": 72_000.0}
+    many = Need(4e12, read_bytes_per_s=125e9, clients=1250, efa=True, efa_interfaces=8)
+    found = against(many, **large)
+    row = next(row for row in found.rows if row.id == "efa-connections")
+    assert (found.enough, row.verdict, verdicts(found)["efa"]) == (False, "short", "not-asked")
+    assert row.short_by is not None and row.short_by.value == 226
+    assert row.note is not None and row.note.parameters == {"clients": 1250, "most": 1024, "file_systems": 2}
+    assert found.changes == () and found.instead is not None and not found.instead.efa
+    # 1,000 open 8,000 by default, which is a setting: one each is enough.
+    fewer = against(replace(many, clients=1000), **large)
+    row = next(row for row in fewer.rows if row.id == "efa-connections")
+    assert (fewer.enough, row.verdict) == (True, "enough")
+    assert row.note is not None and (row.note.id, row.note.parameters["interfaces"]) == ("efa-connections", 1)
+    # Without EFA nothing can be mended that EFA would: the row says how many file systems it would take.
+    without = against(many, **{**large, "efa": False})
+    row = next(row for row in without.rows if row.id == "efa")
+    assert (without.enough, row.verdict) == (True, "not-asked")
+    assert row.note is not None and row.note.id == "fsx-efa-in-parts"
+
+
+def test_a_link_that_does_not_export_keeps_no_checkpoint() -> None:
+    importing = replace(LINK, exports=())
+    found = against(links=(importing,))
+    row = next(row for row in found.rows if row.id == "s3-export")
+    assert (found.enough, row.verdict, found.binds) == (False, "short", "s3-export")
+    assert [change.id for change in found.changes] == ["fsx-change-export"]
+    assert found.per_month_then is not None and found.per_month_then.value == pytest.approx(696.0)
+    # A save that is written over an older one is a change; deletions need not be exported.
+    assert against(links=(replace(LINK, exports=("NEW",)),)).enough is False
+    assert against(links=(importing, LINK)).enough is True
+    # Without saves there is nothing to export.
+    assert "s3-export" not in verdicts(against(replace(NEED, write_bytes_per_s=0.0), links=(importing,)))
+
+
 def test_efa_cannot_be_added_so_another_is_named() -> None:
     found = against(Need(4e12, read_bytes_per_s=13e9, efa=True))
     assert verdicts(found)["efa"] == "short"

@@ -165,12 +165,51 @@ def test_a_type_that_is_out_says_why() -> None:
         for one in configurations(Need(1e12, random_reads=True), "us-east-1", load()).ruled_out
     }
     assert out == {
-        "SCRATCH_1": ["fsx-no-s3-link", "fsx-not-replicated"],
-        "SCRATCH_2": ["fsx-not-replicated"],
+        "SCRATCH_1": ["fsx-no-s3-link", "fsx-not-replicated-reads"],
+        "SCRATCH_2": ["fsx-not-replicated-reads"],
         "PERSISTENT_1-HDD-12": ["fsx-disks-for-random-reads"],
         "PERSISTENT_1-HDD-40": ["fsx-disks-for-random-reads"],
         "INTELLIGENT_TIERING": ["fsx-no-s3-link"],
     }
+
+
+def test_of_checkpoints_is_spoken_only_where_they_lie_on_it() -> None:
+    def against_scratch(need: Need) -> list[str]:
+        out = {one.name: one.reasons for one in configurations(need, "us-east-1", load()).ruled_out}
+        return [reason.id for reason in out["SCRATCH_2"]]
+
+    assert against_scratch(Need(1e12, write_bytes_per_s=1e9)) == ["fsx-not-replicated"]
+    assert against_scratch(Need(1e12, unknown=frozenset({"write"}))) == ["fsx-not-replicated"]
+    assert against_scratch(Need(1e12)) == ["fsx-not-replicated-reads"]
+
+
+@pytest.mark.parametrize(
+    ("clients", "efa", "notes"),
+    [
+        (128, True, {}),  # 128 × 8 = 1,024 connections
+        (129, True, {"efa-connections": {"clients": 129, "connections": 1032, "most": 1024, "interfaces": 7}}),
+        (1024, True, {"efa-connections": {"clients": 1024, "connections": 8192, "most": 1024, "interfaces": 1}}),
+        (1025, False, {"fsx-efa-in-parts": {"clients": 1025, "most": 1024, "file_systems": 2}}),
+        (2049, False, {"fsx-efa-in-parts": {"clients": 2049, "most": 1024, "file_systems": 3}}),
+    ],
+)
+def test_a_file_system_takes_1024_efa_connections_and_each_client_opens_one_at_least(
+    clients: int, efa: bool, notes: dict[str, object]
+) -> None:
+    # At 100 MB/s each 1,025 clients read 102.5 GB/s, far above the 10 GB/s from which AWS recommends EFA.
+    need = Need(1e12, read_bytes_per_s=clients * 1e8, clients=clients, efa=True, efa_interfaces=8)
+    found = configurations(need, "us-east-1", load())
+    assert {one.efa for one in (*found.priced, *found.unpriced)} == {efa}
+    told = {note.id: note.parameters for note in found.all[0].notes if "efa" in note.id}
+    assert told == notes
+    assert all("efa" not in reason.id for one in found.lacking for reason in one.lacks) is not efa
+
+
+def test_few_bytes_for_many_clients_need_no_efa_and_say_nothing_of_it() -> None:
+    need = Need(1e12, read_bytes_per_s=1e9, clients=1250, efa=True, efa_interfaces=8)
+    found = cheapest(need, "us-east-1", load())
+    assert found is not None and not found.efa
+    assert [note.id for note in found.notes if "efa" in note.id] == []
 
 
 def test_in_china_persistent_1_remains_on_ssd_and_hdd_and_none_is_priced() -> None:

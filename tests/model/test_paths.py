@@ -203,12 +203,17 @@ def test_all_workers_begin_at_once() -> None:
     assert "start-burst" not in warnings(plan(**few, workers_per_accelerator=10))
 
 
-@pytest.mark.parametrize(("instances", "too_many"), [(128, False), (129, True)])
-def test_a_file_system_takes_1024_efa_connections(instances: int, too_many: bool) -> None:
-    # 8 interfaces on each p5.48xlarge: 128 × 8 = 1,024
-    found = plan(instances=instances, dataset_bytes=1e14)  # 100 MB per sample: 2 GB/s each
-    assert found.option("fsx-for-lustre").supply.configuration["efa"] is True
-    assert ("efa-connections" in reasons(found, "fsx-for-lustre")) is too_many
+@pytest.mark.parametrize(
+    ("instances", "efa", "said"),
+    [(128, True, set()), (129, True, {"efa-connections"}), (1250, None, {"fsx-efa-in-parts"})],
+)
+def test_a_file_system_takes_1024_efa_connections(instances: int, efa: bool | None, said: set[str]) -> None:
+    # 8 interfaces on each p5.48xlarge: 128 × 8 = 1,024; with one on each of 1,250 they are too many for one file system
+    found = plan(instances=instances, dataset_bytes=1e14, interface="posix")  # 100 MB per sample: 2 GB/s each
+    assert found.option("fsx-for-lustre").supply.configuration.get("efa") is efa
+    of_efa = {"efa-connections", "fsx-efa-in-parts"}
+    assert reasons(found, "fsx-for-lustre") & of_efa == said
+    assert found.recommended == "fsx-for-lustre" and warnings(found) & of_efa == said
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from examples import FILE_SYSTEM
 
 from gpufeed.facts import load
-from gpufeed.model.file_system import Link, Sized, compare
+from gpufeed.model.advise import recommend
+from gpufeed.model.file_system import Link, Sized, compare, sized
 from gpufeed.model.fsx import GIB, Need, configurations
 from gpufeed.model.study import Study
 from gpufeed.model.workload import Workload
@@ -55,7 +56,7 @@ def test_what_would_do_comes_first_and_nothing_unpriced_stands_among_the_priced(
 
 
 def test_a_type_that_is_out_names_its_reason() -> None:
-    rows = tables.file_systems(side_by_side(Need(1e12), "cn-north-1", "CNY"))
+    rows = tables.file_systems(side_by_side(Need(1e12, write_bytes_per_s=1e9), "cn-north-1", "CNY"))
     out = {row[0]: row[-1] for row in rows.itertuples(index=False) if row[1] == "ruled out"}
     assert out["PERSISTENT_2-SSD-125"] == "The guide does not list it for cn-north-1."
     assert "never keep the only copy of checkpoints on it" in out["SCRATCH_2"]
@@ -75,6 +76,47 @@ def test_what_is_not_known_is_said_below_the_table() -> None:
     govcloud = side_by_side(Need(1e12), "us-gov-west-1", "USD")
     assert "PERSISTENT_2 is not in every Region" in tables.file_system_sentences(govcloud)[0]
     assert tables.file_system_sentences(side_by_side(Need(1e12))) == []
+
+
+def test_what_set_the_size_stands_apart_from_how_much_it_asks_for() -> None:
+    opens = side_by_side(Need(2e12, opens_per_s=114_285))
+    asked = {one.name: tables.file_system.size_set_by(one) for one in opens.found.all if not one.efa}
+    # 114,285 / 2 = 57,143 IOPS: 60,000 of them come with 5 × 24,000 GiB where none can be ordered.
+    assert asked["PERSISTENT_1-SSD-200"] == "metadata IOPS that come with it, 120,000 GiB"
+    assert asked["PERSISTENT_2-SSD-125"] == "the data, 1,863 GiB"
+    smallest = side_by_side(Need(1e9)).found.priced[0]
+    assert tables.file_system.size_set_by(smallest) == "the smallest there is"
+    # 24,000 IOPS come with 48,000 GiB for USD 348 more than 45,600 GiB, and cost USD 660 if ordered.
+    larger = side_by_side(Need(45_000.0 * GIB, opens_per_s=48_000)).found.priced[0]
+    assert (larger.capacity_gib, larger.size_set_by) == (48_000, "metadata")
+    assert tables.file_system.size_set_by(larger) == "metadata IOPS that come with it"
+
+
+def test_what_the_plan_has_elsewhere_is_said_with_what_it_would_need() -> None:
+    # The plan has the saves of 980 GB every 30 min on S3 Express One Zone.
+    job = Workload.from_mapping(
+        {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "preset": "llm-text"}
+        | {"model_parameters": 70e9, "checkpoint_interval": 1800},
+        load(),
+    )
+    plan = recommend(job, load())
+    assert plan.placements["checkpoints"].option == "s3-express-one-zone"
+    found = sized(job, load(), plan=plan)
+    assert found.left_out is not None
+    # Two checkpoints of 70e9 × 14 bytes more, and a save that is written at 40 % of the rate before the next begins.
+    with_them, without = found.left_out.need_with_it, found.need
+    assert with_them.holds_bytes - without.holds_bytes == pytest.approx(2 * 980e9)
+    assert (without.write_bytes_per_s, with_them.write_bytes_per_s) == (0, pytest.approx(980e9 / 1800 / 0.4))
+    said = (
+        "This is for the training reads alone: the plan has the checkpoints on S3 Express One Zone. With them on the "
+        "file system as well it would need room for 2,757 GiB, reads of 1.61 MB/s, writes of 1.36 GB/s, "
+        "0.00599 files/s opened."
+    )
+    assert tables.file_system_sentences(found) == [said]
+    assert plain.file_systems(found)[1] == f"! {said}"
+    assert plain.comparison(compare(FILE_SYSTEM, found.need, load()), "USD", found)[1] == f"! {said}"
+    # With nothing of it elsewhere there is nothing to say.
+    assert sized(job, load()).left_out is None
 
 
 def test_a_comparison_says_has_needs_and_short_by() -> None:

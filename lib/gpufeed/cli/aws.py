@@ -62,9 +62,9 @@ def _fsx(arguments: argparse.Namespace) -> int:
     comparison = compare(read.file_system, found.need, facts)
     currency = facts.currency_of(read.file_system.region)
     if arguments.json:
-        print_json(contract.comparison(comparison, currency))
+        print_json(contract.comparison(comparison, currency, found))
     else:
-        print_lines(plain.comparison(comparison, currency))
+        print_lines(plain.comparison(comparison, currency, found))
     for warning in read.warnings:
         say(str(warning))
     return 0

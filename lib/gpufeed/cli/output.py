@@ -41,9 +41,11 @@ def show_progress(progress: Any) -> None:
         return
     from gpufeed.present import words
 
-    left = "" if progress.seconds_left is None else text("shell.left", seconds=words.duration(progress.seconds_left))
-    rate = words.number(progress.rate)
-    line = progress.message or text("shell.progress", done=words.count(progress.done), rate=rate, left=left)
+    line = progress.message
+    if not line:
+        line = text("shell.progress", done=words.count(progress.done), rate=words.number(progress.rate))
+        if progress.seconds_left is not None:
+            line = text("shell.progress-and-left", done=line, seconds=words.duration(progress.seconds_left))
     print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 

@@ -22,10 +22,20 @@ from gpufeed.model.saving_file_system import file_system_with_waiting
 from gpufeed.model.workload import Workload
 
 INTELLIGENT_TIERING = "INTELLIGENT_TIERING"
+READS, SAVES = "training_reads", "checkpoints"
 AUTOMATIC = "AUTOMATIC"  # metadata IOPS that come with the capacity
 
 
 # ---- what a job needs ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a file system is not sized for, since the plan has it elsewhere, and what it would need with it."""
+
+    role: str
+    option: str
+    need_with_it: Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ class Sized:
     region: str
     currency: str
     found: Configurations
+    left_out: LeftOut | None = None
 
 
 def sized(
@@ -51,15 +62,22 @@ def sized(
     job, _ = job_of(workload, facts, profile)
     holds = set() if plan is None else {role for role, placed in plan.placements.items() if placed.option == FSX}
     own = None if plan is None else plan.saving(FSX).own
-    if own is not None and "checkpoints" in holds:
-        return _sized(need_of_saves(job), job, own)
-    saves = "checkpoints" in holds or not holds
+    if plan is not None and own is not None and SAVES in holds:
+        left_out = LeftOut(READS, _place(plan, READS), need_of(job))
+        return replace(_sized(need_of_saves(job), job, own), left_out=left_out)
+    saves = SAVES in holds or not holds
     needs = [need_of(job, share, saves=saves) for share in epochs.shares_to_size_for(job.passes)]
     if plan is None:
         return _sized(needs[0], job)
     chosen = plan.option(FSX).supply.configuration
     sizes = [_sized(need, job, file_system_with_waiting(need, job, saves=saves)) for need in needs]
-    return next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
+    first = next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
+    both = need_of(job)
+    return first if saves or not both.saves else replace(first, left_out=LeftOut(SAVES, _place(plan, SAVES), both))
+
+
+def _place(plan: Recommendation, role: str) -> str:
+    return plan.placements[role].option
 
 
 def _sized(need: Need, job: Job, first: Configuration | None = None) -> Sized:

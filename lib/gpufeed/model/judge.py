@@ -191,7 +191,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
         but.append(Reason("above-quota", {"capacity": capacity, "quota": quota.value / fsx.GIB}))
     but += answer.reasons
     but += loading.reasons(answer, job)
-    but += paths.reasons(option, answer.supply, job.workload, job.load, facts)
+    but += paths.reasons(option, job.workload, job.load, facts)
     over = paths.over_request_limit(job.load, job.demand, facts) if served_by(option, job.load, facts) == S3 else None
     if over is not None:
         but.append(over)

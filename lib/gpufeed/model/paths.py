@@ -76,7 +76,7 @@ def bars(option: str, workload: Workload, facts: Facts) -> Iterator[Reason]:
         yield Reason("bucket-in-other-region", {}, elsewhere.sources[0])
 
 
-def reasons(option: str, given: Supply, workload: Workload, load: Load, facts: Facts) -> Iterator[Reason]:
+def reasons(option: str, workload: Workload, load: Load, facts: Facts) -> Iterator[Reason]:
     """What the way to an option says against it."""
     if workload.network_path == OTHER_REGION and served_by(option, load, facts) == S3:
         yield Reason("other-region")

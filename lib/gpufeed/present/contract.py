@@ -331,7 +331,16 @@ def file_systems(sized: Sized) -> dict[str, Any]:
         "lacking": [_file_system(one) for one in found.lacking],
         "ruled_out": [{"type": out.name, "reasons": reasons(out.reasons)} for out in found.ruled_out],
         "types_confirmed": found.types_confirmed,
+        "left_out": _left_out(sized),
     }
+
+
+def _left_out(sized: Sized) -> dict[str, Any] | None:
+    """What of the job the plan has elsewhere, and what a file system would need with it."""
+    left_out = sized.left_out
+    if left_out is None:
+        return None
+    return {"role": left_out.role, "option": left_out.option, "need_with_it": _need(left_out.need_with_it)}
 
 
 def _need(need: Need) -> dict[str, Any]:
@@ -381,11 +390,12 @@ def reasons(of: Sequence[Reason]) -> list[dict[str, Any]]:
     return [{"id": r.id, "text": words.reason(r), "source": r.source} for r in of]
 
 
-def comparison(found: Comparison, currency: str) -> dict[str, Any]:
+def comparison(found: Comparison, currency: str, asked: Sized | None = None) -> dict[str, Any]:
     """What ``gpufeed fsx --file-system --json`` prints."""
     return {
         "file_system": asdict(found.file_system),
         "need": _need(found.need),
+        "left_out": None if asked is None else _left_out(asked),
         "enough": found.enough,
         "binds": found.binds,
         "rows": [

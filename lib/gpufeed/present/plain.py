@@ -151,16 +151,12 @@ def alternatives(plan: Recommendation, found: Iterable[Alternative]) -> list[str
 
 def course(steps: Iterable[Step]) -> list[str]:
     """The course of the run, a step a line."""
-    said = (
-        text(
-            "course.line",
-            when=text(f"course.when.{step.when}"),
-            step=words.step(step),
-            takes=text("course.takes", takes=words.quantity(step.seconds)) if step.timed else "",
-        )
-        for step in steps
-    )
-    return [text("course.heading"), *(f"  {line}" for line in said)]
+    return [text("course.heading"), *(f"  {_step(step)}" for step in steps)]
+
+
+def _step(step: Step) -> str:
+    line = text("course.line", when=text(f"course.when.{step.when}"), step=words.step(step))
+    return text("course.line-and-takes", line=line, takes=words.quantity(step.seconds)) if step.timed else line
 
 
 def _epochs(answer: OptionAnswer) -> Iterator[str]:
@@ -274,7 +270,7 @@ def _money(amount: Quantity | None, currency: str) -> str:
 def file_systems(sized: Sized) -> list[str]:
     """Every file system that would do, one a line, cheapest first."""
     found, currency = sized.found, sized.currency
-    lines = [_needed(sized.need)]
+    lines = [_needed(sized.need), *(f"! {sentence}" for sentence in tables.file_system_sentences(sized))]
     for group, ones in (("priced", found.priced), ("unpriced", found.unpriced), ("lacking", found.lacking)):
         lines += [text(f"fsx.heading.{group}")] if ones else []
         for one in ones:
@@ -291,7 +287,7 @@ def file_systems(sized: Sized) -> list[str]:
     lines += [text("fsx.heading.ruled-out")] if found.ruled_out else []
     for out in found.ruled_out:
         lines.append("  " + text("panel.rule", id=out.name, sentence=words.sentences(*map(words.reason, out.reasons))))
-    return lines + [f"! {sentence}" for sentence in tables.file_system_sentences(sized)]
+    return lines
 
 
 def _needed(need: Need) -> str:
@@ -304,9 +300,10 @@ def _needed(need: Need) -> str:
     )
 
 
-def comparison(found: Comparison, currency: str) -> list[str]:
-    """Whether a file system is enough, trait by trait, and what to change."""
+def comparison(found: Comparison, currency: str, asked: Sized | None = None) -> list[str]:
+    """Whether a file system is enough, trait by trait, and what to change; and for what it was not ``asked``."""
     first, *others = tables.comparison_sentences(found, currency)
     names = ("trait", "has", "needs", "verdict", "short_by", "note")
     rows = [text("fsx.compared", **dict(zip(names, row, strict=True))) for row in compared_rows(found)]
-    return [first, *(f"  {row}" for row in rows), *others]
+    left_out = [] if asked is None else [f"! {sentence}" for sentence in tables.left_out(asked)]
+    return [first, *left_out, *(f"  {row}" for row in rows), *others]

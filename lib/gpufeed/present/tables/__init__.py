@@ -17,7 +17,13 @@ from gpufeed.present.tables.checkpoint_plan import (
     timelines,
 )
 from gpufeed.present.tables.cost import bill, costs
-from gpufeed.present.tables.file_system import compared, comparison_sentences, file_system_sentences, file_systems
+from gpufeed.present.tables.file_system import (
+    compared,
+    comparison_sentences,
+    file_system_sentences,
+    file_systems,
+    left_out,
+)
 from gpufeed.present.tables.flip import flips, sensitivity
 from gpufeed.present.tables.measured import findings, series, sweep
 from gpufeed.present.tables.plan import (
@@ -60,6 +66,7 @@ __all__ = [
     "flips",
     "gate",
     "goodput",
+    "left_out",
     "memory_first",
     "observed_save",
     "opinions",

@@ -109,9 +109,20 @@ def comparison_sentences(comparison: Comparison, currency: str) -> list[str]:
     return said
 
 
+def left_out(sized: Sized) -> list[str]:
+    """What the plan has elsewhere, and what a file system would need with it; nothing where it is sized for all."""
+    if sized.left_out is None:
+        return []
+    need, place = sized.left_out.need_with_it, words.option(sized.left_out.option)
+    amounts = {"data": words.gibibytes(need.holds_bytes), "opens": words.per_second(need.rates["opens"], "opens")}
+    amounts |= {name: words.rate(need.rates[name]) for name in ("read", "write")}
+    return [text(f"fsx.left-out.{sized.left_out.role}", option=place, **amounts)]
+
+
 def file_system_sentences(sized: Sized) -> list[str]:
-    """What the table of file systems leaves out: what is not known, and whether the Region has the types."""
-    said = [text("fsx.not-sized-for", trait=text(f"fsx.trait.{trait}")) for trait in sorted(sized.need.unknown)]
+    """What the table of file systems leaves out: what it is not sized for, and whether the Region has the types."""
+    said = left_out(sized)
+    said += [text("fsx.not-sized-for", trait=text(f"fsx.trait.{trait}")) for trait in sorted(sized.need.unknown)]
     if not sized.found.types_confirmed:
         said.append(text("fsx.types-not-confirmed", region=visible(sized.region)))
     return said
