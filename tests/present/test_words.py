@@ -21,7 +21,9 @@ INFINITE = float("inf")
         (words.number, 12_500, "12,500", "12,500"),
         (words.number, INFINITE, "∞", "∞"),
         (words.count, 3_007, "3,007", "3,007"),
-        (words.size, 0, "0 bytes", "0 bytes"),
+        (words.size, 0, "0 bytes", "0 字节"),
+        (words.size, 1, "1 byte", "1 字节"),
+        (words.rate, 0, "0 bytes/s", "0 字节/秒"),
         (words.size, 13_500, "13.5 KB", "13.5 KB"),
         (words.size, 999_600, "1 MB", "1 MB"),
         (words.size, 1024**4, "1.1 TB", "1.1 TB"),
@@ -94,6 +96,23 @@ def test_a_range_says_its_unit_once() -> None:
     assert words.quantity_range(Quantity.exact(0.5, "share")) == "50 %"
     assert words.quantity(Quantity(0.5, 0.75, 1, "share")) == "75 % (50–100 %)"
     assert words.quantity(None, "present.not-priced") == "not priced"
+
+
+@pytest.mark.parametrize(
+    ("unit", "one", "some", "span"),
+    [
+        ("instances", "1 instance", "2 instances", "1–2 instances"),
+        ("requests", "1 request", "2 requests", "1–2 requests"),
+        ("requests/s", "1 request/s", "2 requests/s", "1–2 requests/s"),
+        ("opens/s", "1 file/s", "2 files/s", "1–2 files/s"),
+        ("GiB-month", "1 GiB-month", "2 GiB-months", "1–2 GiB-months"),
+        ("seconds", "1 s", "2 s", "1–2 s"),
+    ],
+)
+def test_one_is_said_in_the_singular(unit: str, one: str, some: str, span: str) -> None:
+    assert (words.in_unit(1, unit), words.in_unit(2, unit)) == (one, some)
+    assert words.in_unit(1.004, unit) == one  # as it is shown
+    assert words.quantity_range(Quantity(1, 1, 2, unit)) == span
 
 
 def test_a_measured_number_is_stored_as_a_class_that_a_fast_machine_does_not_change() -> None:

@@ -163,7 +163,7 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
         text(
             "infrastructure.about",
             version=version,
-            task=workload.task,
+            task=words.task(workload.task),
             instances=words.count(workload.instances),
             machine=workload.instance_type or workload.accelerator,
             region=plan.region,

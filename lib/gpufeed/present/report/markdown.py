@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from gpufeed.facts.messages import text
 from gpufeed.present.escape import visible
 from gpufeed.present.report.content import Address, Block, Cited, Content, Section
 
@@ -23,7 +24,7 @@ def _body(content: Content) -> Iterator[str]:
     yield _said(content.job)
     yield f"**{_said(content.headline)}**"
     yield _said(content.verdict)
-    yield "\n".join(f"- {_said(what)}: {_said(much)}" for what, much in content.figures)
+    yield "\n".join(f"- {_said(text('report.figure', what=what, much=much))}" for what, much in content.figures)
     yield _said(content.made)
     for section in content.sections:
         yield from _section(section, 2)
@@ -60,7 +61,7 @@ def _cell(cell: object) -> str:
         name = f" ({_said(cell.anchor)})" if cell.anchor else ""
         return (f"[{_said(cell.title)}](<{cell.url}>)" if cell.url else _said(cell.title)) + name
     if isinstance(cell, Cited):
-        names = ", ".join(_said(name) for name in cell.sources)
+        names = text("present.list-separator").join(_said(name) for name in cell.sources)
         return f"{_said(cell.sentence)} [{names}]".strip() if names else _said(cell.sentence)
     return _said(cell)
 

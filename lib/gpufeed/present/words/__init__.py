@@ -17,6 +17,7 @@ from gpufeed.present.words.names import (
     role,
     rule,
     system,
+    task,
     trait,
     verdict,
     yes_no,

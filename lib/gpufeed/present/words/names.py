@@ -26,6 +26,10 @@ def role(id_: str) -> str:
     return text(f"role.{id_}")
 
 
+def task(id_: str) -> str:
+    return text(f"task.{id_}")
+
+
 def yes_no(answer: bool | None) -> str:
     """A condition that holds, does not, or is not known."""
     return text("present.unknown" if answer is None else "present.yes" if answer else "present.no")

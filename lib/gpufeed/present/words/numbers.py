@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-from gpufeed.facts.messages import text
+from gpufeed.facts.messages import catalogue, language, text
 
 _DECIMAL = ("bytes", "KB", "MB", "GB", "TB", "PB", "EB")
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_RATES = tuple(f"{unit}/s" for unit in _DECIMAL)
+#: Units of these that are words.
+_WORDS = {"bytes": "unit.bytes", "bytes/s": "unit.bytes-per-second"}
 _BITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Pbit/s")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _LEAST_MONEY = 0.001
@@ -52,7 +55,7 @@ def gibibytes(value: float | None) -> str:
 
 def rate(value: float | None) -> str:
     """Bytes per second in decimal units: ``1.25 GB/s``."""
-    return text("present.unknown") if value is None else f"{size(value)}/s"
+    return scaled(value, 1000, _RATES)
 
 
 def network_rate(value: float | None) -> str:
@@ -64,7 +67,13 @@ def network_rate(value: float | None) -> str:
 
 def per_second(value: float | None, unit: str) -> str:
     """``unit`` is what is counted: requests, samples, tokens, objects."""
-    return text("present.unknown") if value is None else text(f"present.per-second.{unit}", number=number(value))
+    return text("present.unknown") if value is None else counted(f"present.per-second.{unit}", number(value))
+
+
+def counted(id_: str, shown: str) -> str:
+    """A number with what it counts, which has a form of its own for one: ``1 request``, ``2 requests``."""
+    one = f"{id_}.one"
+    return text(one if shown == "1" and one in catalogue(language()) else id_, number=shown)
 
 
 def duration(seconds: float | None) -> str:
@@ -128,4 +137,5 @@ def scaled(value: float | None, step: int, units: tuple[str, ...]) -> str:
     while power < len(units) - 1 and value >= step * (0.9995 if step == 1000 else 1):
         value /= step
         power += 1
-    return f"{number(value)} {units[power]}"
+    unit = units[power]
+    return counted(_WORDS[unit], number(value)) if unit in _WORDS else f"{number(value)} {unit}"

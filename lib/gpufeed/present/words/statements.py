@@ -11,7 +11,7 @@ from gpufeed.model import recommendation as said
 from gpufeed.model.caution import ANSWERED_BY
 from gpufeed.model.course import Step
 from gpufeed.model.workload import NUMBERS
-from gpufeed.present.words.names import limit, option, role, rule, trait, yes_no
+from gpufeed.present.words.names import limit, option, role, rule, task, trait, yes_no
 from gpufeed.present.words.numbers import duration, money, number, rate, share, size
 from gpufeed.present.words.units import quantity, trait_value
 
@@ -115,6 +115,7 @@ _NAMED: Mapping[str, Callable[[Any], str]] = {
     "rules": _listed(lambda id_: text("flip.rule-cited", sentence=rule(id_).rstrip(text("present.full-stop")), id=id_)),
     "triggers": _listed(lambda id_: text(f"trigger.{id_}")),
     "limit": limit,
+    "task": task,
     "trait": lambda name: text(f"trait.{name}"),
     "bytes": size,
     "bytes_per_s": rate,

@@ -10,7 +10,7 @@ from functools import partial
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source
-from gpufeed.present.words.numbers import count, duration, money, number, per_second, rate, scaled, share, size
+from gpufeed.present.words.numbers import count, counted, duration, money, number, per_second, rate, scaled, share, size
 
 _OPERATIONS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP")
 _PARAMETERS = ("", "K", "M", "B", "T")  # as models are called: 70 B
@@ -18,6 +18,7 @@ _HOUR = 3600
 _LEAST_AMOUNT = 0.000001
 # What one machine may read from any storage: outside of it something is wrong, or very much better than today.
 _ORDINARY = {"bytes/s": (1e5, 1e11), "requests/s": (1.0, 1e6)}
+_PLURAL = re.compile(r"(?<=[A-Za-z]{2})s\b")
 _ONE_NUMBER = re.compile(r"^([^\d<>]*)([<>]?\d[\d.,]*)(\D*)$")
 
 _BY_UNIT: Mapping[str, Callable[[float | None], str]] = {
@@ -79,9 +80,9 @@ def in_unit(value: float | None, unit: str) -> str:
     """A number of the model in its base unit, or in the unit it is billed by, as people read it."""
     if unit in _BILLED and value is not None:
         id_, written = _BILLED[unit]
-        return text(f"billed.{id_}", number=written(value))
+        return counted(f"billed.{id_}", written(value))
     if unit in _NAMED and value is not None:
-        return text(f"unit.{_NAMED[unit]}", number=number(value))
+        return counted(f"unit.{_NAMED[unit]}", number(value))
     currency, _, per = unit.partition("/")
     if per in _BILLED and unit not in _BY_UNIT and value is not None:
         return text(f"billed-per.{_BILLED[per][0]}", money=text(f"present.money.{currency}", amount=number(value)))
@@ -107,7 +108,8 @@ def quantity_range(q: Quantity | None, unknown: str = "present.unknown") -> str:
 def between(low: str, high: str) -> str:
     """``low–high``, with the unit said once where both have the same: ``10–100 MB/s``, ``USD 3–5``."""
     first, last = _ONE_NUMBER.match(low), _ONE_NUMBER.match(high)
-    if first and last and first.group(1, 3) == last.group(1, 3):
+    # From one request to five is one unit, too.
+    if first and last and first[1] == last[1] and _PLURAL.sub("", first[3]) == _PLURAL.sub("", last[3]):
         before, number_, after = last.groups()
         return f"{before}{first.group(2)}–{number_}{after}"
     return f"{low}–{high}"
