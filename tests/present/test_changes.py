@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from gpufeed.cli import main
 from gpufeed.facts import load
+from gpufeed.facts.messages import catalogue
 from gpufeed.model import flip
 from gpufeed.model.record import Change, Recheck
 from gpufeed.present import changes, words
@@ -69,16 +71,22 @@ def test_a_moved_flip_point_and_what_an_older_record_lacks_are_said(
     document = json.loads(kept.read_text(encoding="utf-8"))
     del document["checkpoints"]
     name = next(name for name in document["flips"] if name.endswith(".above"))
-    now = changes.value(document["flips"][name])
-    document["flips"][name]["at"] = 12
+    now = document["flips"][name]
+    assert (name, now["option"]) == ("instances.training_reads.above", "fsx-for-lustre")
+    document["flips"][name] = now | {"at": 12, "because": "flip-cost"}
     kept.write_text(json.dumps(document), encoding="utf-8")
     assert main(["recheck", str(kept)]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "The answer is the same.",
         "What would change the answer (1):",
-        f"  {name}: {changes.value(document['flips'][name])} → {now}",
+        f"  {name}: FSx for Lustre at 12 → FSx for Lustre at {now['at']:.0f}",
+        *(f"    {mark} {id_}: {without_values(id_)}" for mark, id_ in (("+", now["because"]), ("−", "flip-cost"))),
         "The record is without these, so they were not compared: checkpoints.",
     ]
+
+
+def without_values(reason: str) -> str:
+    return re.sub(r"\{\w+\}", "…", catalogue("en")[f"reason.{reason}"])
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"schema_version": 1}', "nan", '{"schema_version": 1e999}'])
@@ -143,6 +151,56 @@ def test_what_has_a_name_is_said_by_it_and_the_id_stays(
     assert changes.name(change) == (english or id_).replace("…", id_)
     monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
     assert english is None or chinese is None or changes.name(change) == chinese.replace("…", id_)
+
+
+WITHOUT_UNIT = (
+    (
+        Change("figures", "options.s3-files.stall.best_interval", 900.0, 1800.0),
+        "S3 Files, Interval between saves that wastes least (…): 15 min → 30 min",
+        "S3 Files，浪费最少的保存间隔（…）：15 分钟 → 30 分钟",
+    ),
+    (
+        Change("checkpoints", "s3-standard.lost.best_interval", 900.0, None),
+        "Amazon S3 Standard, interval that wastes least (…): 15 min → not there",
+        "Amazon S3 Standard，浪费最少的间隔（…）：15 分钟 → 无",
+    ),
+    (
+        Change("answer", "checkpoints.interval", 3600.0, 1800.0),
+        "Checkpoints, interval (…): 1 h → 30 min",
+        "检查点，间隔（…）：1 小时 → 30 分钟",
+    ),
+    (Change("checkpoints", "bytes_per_file", 1e9, "x"), "…: 1 GB → x", "…：1 GB → x"),
+    (
+        Change("flips", "checkpoint_interval.searched", [60, 3600], [60]),
+        "…: 1 min–1 h → 60",
+        "…：1 分钟–1 小时 → 60",
+    ),
+    (
+        Change("flips", "gpu_hour_price.training_reads.below", {"at": 30, "option": "s3-files"}, {"at": "?"}),
+        "…: S3 Files at 30 → at=?",
+        "…：30 时为 S3 Files → at=?",
+    ),
+)
+
+
+@pytest.mark.parametrize(("change", "english", "chinese"), WITHOUT_UNIT)
+def test_numbers_that_a_record_keeps_without_a_unit_are_said_with_it(
+    change: Change, english: str, chinese: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Recheck("2026-11-30", "0.1.0", "0.1.0", (change,))
+    assert changes.lines(found)[3] == "  " + english.replace("…", change.name)
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    assert changes.lines(found)[3] == "  " + chinese.replace("…", change.name)
+
+
+def test_reasons_that_changed_are_quoted_without_values() -> None:
+    then, now = ["limited-by", "gone-since"], ["other-region"]
+    found = Recheck("2026-11-30", "0.1.0", "0.1.0", (Change("answer", "s3-files.reasons", then, now),))
+    assert changes.lines(found)[3:] == [
+        "  S3 Files, reasons (s3-files.reasons): limited-by, gone-since → other-region",
+        f"    + other-region: {catalogue('en')['reason.other-region']}",
+        "    − limited-by: Its ceiling is …, set by ….",
+    ]
 
 
 def test_rules_that_changed_are_quoted() -> None:

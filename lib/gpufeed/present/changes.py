@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from string import Formatter
 from typing import Any
 
 from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.model.record import SECTIONS, Change, Recheck
+from gpufeed.model.workload import NUMBERS
 from gpufeed.present import words
 
 
@@ -23,19 +25,38 @@ def _lines(found: Recheck) -> Iterator[str]:
         if changes:
             yield text(f"record.section.{section}", count=words.count(len(changes)))
         for change in changes:
-            then, now = (_answer(it) if section == "answer" else value(it) for it in (change.then, change.now))
+            then, now = (_shown(section, change.name, it) for it in (change.then, change.now))
             yield "  " + text("record.change", name=name(change), then=then, now=now)
             if (section, change.name) == ("answer", "rule.rules"):
-                yield from _rules(change)
+                yield from _sentences("rule", change)
+            elif change.name.endswith(".reasons") or section == "flips":
+                yield from _sentences("reason", change)
     if not found.changes:
         yield text("record.nothing")
     if found.not_kept:
         yield text("record.not-kept", sections=_listed(found.not_kept))
 
 
+def _shown(section: str, name_: str, it: Any) -> str:
+    """A value by the section that it stands in, a bare number by its name."""
+    if section == "flips":
+        return _flip(name_.partition(".")[0], it)
+    unit = UNITS.get(name_.rpartition(".")[2])
+    if unit is not None and _is_number(it):
+        return words.in_unit(it, unit)
+    return _answer(it) if section in ("answer", "checkpoints") else value(it)
+
+
+#: Units of the numbers that a record has without one, by the last part of their name.
+UNITS = {
+    **dict.fromkeys(("interval", "best_interval", "young", "daly"), "seconds"),
+    **dict.fromkeys(("bytes_per_file", "memory_per_node", "drives_per_node"), "bytes"),
+}
+
+
 def name(change: Change) -> str:
     """The name of a value in words where it has one, and always as the record has it."""
-    said = _answer_name(change.name) if change.section == "answer" else None
+    said = _answer_name(change.name) if change.section in ("answer", "checkpoints") else None
     if change.section == "figures":
         said = _figure_name(change.name)
     return change.name if said is None else text("record.named", said=said, id=change.name)
@@ -46,7 +67,7 @@ def _answer_name(id_: str) -> str | None:
     known = catalogue(language())
     owner, _, rest = id_.partition(".")
     whose = known.get(f"role.{owner}") or known.get(f"option.{owner}") or known.get(f"answer-of.{owner}")
-    what = known.get(f"answer.{rest.partition('.')[0]}")
+    what = known.get(f"answer.{rest.partition('.')[0]}") or known.get(f"answer.{rest.rpartition('.')[2]}")
     return whose if what is None or whose is None else text("record.of", whose=whose, what=what)
 
 
@@ -70,14 +91,45 @@ def _answer(it: Any) -> str:
     return known.get(f"option.{it}") or known.get(f"verdict.{it}") or known.get(f"decided-by.{it}") or it
 
 
-def _rules(change: Change) -> Iterator[str]:
-    """Each published rule that did not hold then, and each that no longer does."""
-    known = catalogue(language())
-    then, now = (it if isinstance(it, list) else [] for it in (change.then, change.now))
+def _flip(trait: str, it: Any) -> str:
+    """From which value of a trait what is better; or how far was searched, from where to where."""
+    if isinstance(it, list) and len(it) == 2:
+        return words.between(*(_of_trait(trait, end) for end in it))
+    if not isinstance(it, Mapping) or not {"at", "option"} <= it.keys():
+        return value(it)
+    return text("record.flip", at=_of_trait(trait, it["at"]), option=_answer(it["option"]))
+
+
+def _of_trait(trait: str, it: Any) -> str:
+    if trait not in NUMBERS or not _is_number(it):
+        return value(it)
+    # A price is in the currency of the plan, which a flip does not name.
+    return words.number(it) if trait == "gpu_hour_price" else words.trait_value(it, NUMBERS[trait].unit)
+
+
+def _without_values(kind: str, id_: str) -> str | None:
+    """The sentence of a rule or reason.  A record keeps no values of a reason: dots stand for them."""
+    sentence = catalogue(language()).get(f"{kind}.{id_}")
+    if sentence is None:
+        return None
+    values = dict.fromkeys((name for _, name, _, _ in Formatter().parse(sentence) if name), "…")
+    return text(f"{kind}.{id_}", **values)
+
+
+def _sentences(kind: str, change: Change) -> Iterator[str]:
+    """Each published rule, or reason, that did not hold then, and each that no longer does."""
+    then, now = _ids(change.then), _ids(change.now)
     for mark, ids in (("+", [it for it in now if it not in then]), ("−", [it for it in then if it not in now])):
         for id_ in ids:
-            if sentence := known.get(f"rule.{id_}"):
+            if sentence := _without_values(kind, str(id_)):
                 yield f"    {mark} {text('panel.rule', id=id_, sentence=sentence)}"
+
+
+def _ids(it: Any) -> list[Any]:
+    """What a list names, or why a flip point is one."""
+    if isinstance(it, Mapping):
+        return [it["because"]] if "because" in it else []
+    return it if isinstance(it, list) else []
 
 
 def document(found: Recheck) -> dict[str, Any]:

@@ -82,7 +82,9 @@ def content(study: Study, facts: Facts, *, made: str, version: str) -> Content:
     machine = workload.instance_type or workload.accelerator
     return Content(
         title=text("report.title"),
-        job=text("report.job", task=words.task(workload.task), instances=words.count(workload.instances), machine=machine),
+        job=text(
+            "report.job", task=words.task(workload.task), instances=words.count(workload.instances), machine=machine
+        ),
         headline=answer.headline(plan),
         verdict=answer.verdict(plan),
         figures=(

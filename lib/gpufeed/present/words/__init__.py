@@ -66,6 +66,6 @@ __all__ = [
     "flip_point", "gap", "gibibytes", "in_document", "in_form", "in_unit", "limit", "list_price", "measured",
     "money", "named_fields", "network_rate", "number", "on_bucket", "option", "per_second", "priced",
     "quantity", "quantity_range", "rate", "reason", "region", "role", "rule", "sentences", "setting", "share",
-    "shown", "size", "step", "system", "trait", "trait_value", "unit_price", "verdict", "warning", "written",
+    "shown", "size", "step", "system", "task", "trait", "trait_value", "unit_price", "verdict", "warning", "written",
     "yes_no",
 ]  # fmt: skip
