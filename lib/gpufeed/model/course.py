@@ -111,12 +111,12 @@ def _as_read(plan: Recommendation) -> Iterator[Step]:
 
 
 def _copies(plan: Recommendation, job: Job) -> Iterator[Step]:
-    """What saves leave in the bucket beyond what is kept: only an export that was told to deletes any of it."""
+    """What saves leave beyond what is kept, and the bill has: nothing deletes it by itself."""
     placed = plan.placements["checkpoints"]
     place = placed.lies_on
     exporting = placed.configuration if place == FSX else None
     made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts, exporting)
-    if place in (FSX, EXPRESS) and made is not None and made.copies > made.kept.value:
+    if made is not None and made.copies > made.kept.value:
         left = {"bytes": Quantity.exact(made.copies * made.size, "bytes"), "billed": made.kept_bytes.named("bytes")}
         yield Step(f"delete.copies.{place}", DURING, None, left)
 
