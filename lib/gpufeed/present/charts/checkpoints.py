@@ -1,4 +1,4 @@
-"""Charts of checkpoints: goodput over the interval, one save from its begin, time between failures by definition."""
+"""Charts of checkpoints: goodput over the interval, one save from its beginning, time between failures by definition."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ _DRAWN_ORDER = ("written", "in-s3", "gpus-continue")
 # Goodput on an axis where 99 % and 99.9 % lie as far apart as 90 % and 99 %: that of what is lost, turned round.
 _LOST = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001)
 _GOODPUT_LABEL = "format(100 - 100 * datum.value, '~g') + ' %'"
+_FROM_THE_EDGE = 1.5  # times the first tick is what lies farthest left
 _DURATIONS = (
     1e-3, 1e-2, 1e-1, 1.0, 10.0, 60.0, 600.0, 3600.0, 36_000.0, 864_000.0, 8_640_000.0, 86_400_000.0, 864_000_000.0,
 )  # fmt: skip
@@ -230,8 +231,11 @@ def time_between_failures(plan: CheckpointPlan) -> Drawing:
 
 
 def _ticks(drawn: list[float]) -> list[float]:
-    """Durations people know, from the one at or below the least drawn to the one at or above the most."""
-    low, high = min(drawn, default=1.0), max(drawn, default=10.0)
+    """Durations people know, from one well below the least drawn to the one at or above the most.
+
+    What is drawn at the edge would lie on the labels of the other axis.
+    """
+    low, high = min(drawn, default=1.0) / _FROM_THE_EDGE, max(drawn, default=10.0)
     first = max([tick for tick in _DURATIONS if tick <= low], default=_DURATIONS[0])
     last = min([tick for tick in _DURATIONS if tick >= high and tick > first], default=_DURATIONS[-1])
     return [tick for tick in _DURATIONS if first <= tick <= last]
