@@ -154,8 +154,9 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
     assert plan.recommended == "fsx-for-lustre" and plan.copy_once is not None
     seconds, fed = plan.copy_once.seconds, plan.copy_once.fed_at_least
     assert seconds is not None and fed is not None
-    # 8 nodes × 5 TB / 8 MiB GETs × USD 0.0004 / 1,000; the GPUs wait for the copy and for what the drives lack
-    gets = 8 * 5e12 / (8 * 2**20) * 0.0004 / 1000
+    # 8 nodes × 34,000 objects × 18 GETs (17.5 parts of 8 MiB) × USD 0.0004 / 1,000; the GPUs wait for the copy and for
+    # what the drives lack
+    gets = 8 * 34_000 * 18 * 0.0004 / 1000
     waits = seconds.value / 3600 + 48 * (1 / fed.value - 1)
     told = found["instead-copy-once"].reason.parameters
     assert told["cost"].value == pytest.approx(gets + waits * 8 * 55.04)

@@ -201,13 +201,14 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
     saves = 730 * 6  # a month of one every 10 minutes
     parts = math.ceil(980e9 / 512 / 2**23) + 2  # of 8 MiB, and two requests around them
     puts = 512 * parts * saves / 1000
+    gets = 512 * (parts - 2) * saves / 1000  # a copy is read in its parts alone
     expected = {
         "s3-standard": (2 * gib * 0.023, puts * 0.005),
         "mountpoint-s3": (2 * gib * 0.023, puts * 0.005),
         # Written there, read from there, and put into the bucket.
         "s3-express-one-zone": (
             2 * gib * (0.11 + 0.023),
-            puts * 0.00113 + saves * gib * 0.0032 + puts * 0.00003 + saves * gib * 0.0006 + puts * 0.005,
+            puts * 0.00113 + saves * gib * 0.0032 + gets * 0.00003 + saves * gib * 0.0006 + puts * 0.005,
         ),
         # Its own storage and the bucket; written once, and an export is a read.
         "s3-files": (2 * gib * (0.3 + 0.023), saves * gib * (0.06 + 0.03) + puts * 0.005),

@@ -28,9 +28,11 @@ TWO_GB = Run(
     read_bytes=Quantity.exact(2e9, "bytes"),
     requests=Quantity.exact(240.0, "requests"),
     gpu_hour_price=Quantity.exact(10.0),
+    gets_once=Quantity.exact(40.0 * 6, "requests"),  # 50 MB / 8 MiB = 5.96, so 6 parts each
+    puts_once=Quantity.exact(40.0 * (6 + 2), "requests"),  # and what opens and closes each upload
 )
 FED = Quantity.exact(1.0)
-FILLING = 2e9 / (8 * 2**20)  # requests that move 2 GB in parts of 8 MiB: more than its 40 objects
+FILLING = 240  # GETs that read its 40 objects in parts
 
 
 def line(found: Cost, name: str) -> CostLine:
@@ -212,7 +214,7 @@ def test_express_charges_storage_upload_and_every_byte_read() -> None:
         "base-storage": pytest.approx(gib * 0.023),
         "own-storage": pytest.approx(gib * 0.11),
         "copy-gets": pytest.approx(FILLING * 0.0004 / 1000),
-        "copy-puts": pytest.approx(FILLING * 0.00113 / 1000),
+        "copy-puts": pytest.approx(40 * 8 * 0.00113 / 1000),
         "copy-upload": pytest.approx(gib * 0.0032),
         "gets": pytest.approx(240 * 0.00003 / 1000),
         "retrieval": pytest.approx(gib * 0.0006),
@@ -244,6 +246,7 @@ def test_s3_files_bills_small_reads_and_small_files_at_its_minimum() -> None:
         object_bytes=Quantity.exact(4096.0, "bytes"),
         read_bytes=Quantity.exact(8192e6, "bytes"),
         requests=Quantity.exact(2e6, "requests"),
+        gets_once=Quantity.exact(1e6, "requests"),
     )
     found = amounts(cost("s3-files", tiny, FED, load(), None))
     # Reads and imports count as 32 KiB each, files as 10 KiB; an import is a write, and a GET of the bucket.

@@ -248,9 +248,11 @@ def test_a_small_job_is_copied_once_and_never_needs_lustre() -> None:  # case 05
         assert "copy-once" in reasons(found)
         copy = found.copy_once
         assert copy is not None and copy.fits is True and copy.fed_at_least is not None
-        # 80 parts of 8 MiB under way: 80 × 8 MiB / (30 ms + 8 MiB / 90 MB/s)
+        # 80 requests under way; a file of 50 MB is 5.96 parts of 8 MiB, so 6 of 8.33 MB on the mean:
+        # 80 × 8.33 MB / (30 ms + 8.33 MB / 90 MB/s)
+        each = 2e9 / case["files"] / 6
         assert copy.seconds is not None
-        assert copy.seconds.value == pytest.approx(2e9 * (0.03 + 8 * 2**20 / 90e6) / (80 * 8 * 2**20))
+        assert copy.seconds.value == pytest.approx(2e9 * (0.03 + each / 90e6) / (80 * each))
         assert copy.capacity is not None and copy.capacity.value == 8 * 3800e9
         s3, lustre = found.option("s3-standard").cost, found.option("fsx-for-lustre").cost
         assert s3.storage_per_month is not None and lustre.storage_per_month is not None

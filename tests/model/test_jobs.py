@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from examples import PHOTOS
 
 from gpufeed.facts import load
+from gpufeed.facts.place import data_directory
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
+from gpufeed.model.checkpoint_plan import checkpoint_plan
+from gpufeed.model.cost import SHARED
 from gpufeed.model.file_system import sized
-from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.recommendation import CostLine, OptionAnswer, Recommendation
 from gpufeed.model.workload import Workload
 from gpufeed.present.contract import recommendation as as_json
 
@@ -69,6 +74,71 @@ def test_a_file_system_is_sized_for_all_jobs_and_each_pays_its_part() -> None:
     assert storage.quantity.value == pytest.approx(capacity * 90 / 730 / 3)
     # Each saves into its share of the file system in the time that is tolerated.
     assert fsx.stall.save_seconds is not None and fsx.stall.save_seconds.value <= 90
+
+
+def lines(found: Iterable[CostLine]) -> dict[str, float]:
+    return {line.id: line.quantity.value for line in found if line.quantity is not None}
+
+
+def test_every_line_of_a_bill_says_whether_jobs_share_it() -> None:
+    """Each message of a line has its entry, and each entry its message; ``whole-plan`` is no line."""
+    catalogue = "\n".join(path.read_text("utf-8") for path in (data_directory() / "messages" / "en").glob("*.po"))
+    named = set(re.findall(r'^msgid "cost\.([a-z-]+)"', catalogue, re.MULTILINE))
+    assert set(SHARED) == {name for name in named if name != "whole-plan"}
+
+
+def test_ten_jobs_upload_their_data_set_once() -> None:
+    alone, ten = (
+        lines(plan(jobs=jobs, objects=10_000_000, data_in_s3=False, encryption="sse-kms").cost.lines)
+        for jobs in (1, 10)
+    )
+    # 10,000,000 objects of 100 KB, a PUT each: 10,000 thousand, a tenth of them for each job, and so the calls to KMS.
+    assert (alone["upload-puts"], ten["upload-puts"]) == pytest.approx((10_000, 1_000))
+    assert (alone["upload-kms"], ten["upload-kms"]) == pytest.approx((10_000, 1_000))
+    assert ten["base-storage"] == pytest.approx(alone["base-storage"] / 10)
+
+
+def test_each_job_keeps_its_own_checkpoints_wherever_they_are() -> None:
+    alone, ten = plan(), plan(jobs=10)
+    for option in ("s3-standard", "s3-express-one-zone", "s3-files"):
+        mine, shared = (lines(found.saving(option).lines) for found in (alone, ten))
+        kept = "checkpoint-own-storage" if option == "s3-files" else "checkpoint-storage"
+        # Two of 1 TB for 90 of 730 hours
+        assert mine[kept] == shared[kept] == pytest.approx(2e12 / 2**30 * 90 / 730)
+        assert mine["checkpoint-puts"] == shared["checkpoint-puts"]
+
+
+def test_the_panel_shows_a_job_its_part_of_the_file_system_as_the_plan_does() -> None:
+    found = recommend(
+        Workload.from_mapping(
+            {
+                "task": "pretraining",
+                "instances": 32,
+                "instance_type": "p5.48xlarge",
+                "model_parameters": 70e9,
+                "dataset_bytes": 2e12,
+                "objects": 8000,
+                "checkpoint_interval": 600,
+                "checkpoints": "frequent",
+                "run_hours": 240,
+                "interface": "s3-api",
+                "data_in_s3": True,
+                "region": "us-east-1",
+                "jobs": 4,
+            },
+            load(),
+        ),
+        load(),
+    )
+    own = found.saving("fsx-for-lustre").own
+    shown = checkpoint_plan(found, load()).option("fsx-for-lustre").retention
+    assert own is not None and shown is not None and shown.keeping is not None
+    # A quarter of the file system at 0.60, and this job's two checkpoints of 980 GB in the bucket at 0.023
+    month = own.capacity_gib * 0.600 / 4 + 2 * 980e9 / 2**30 * 0.023
+    assert shown.keeping.value == pytest.approx(month)
+    billed = next(line for line in found.saving("fsx-for-lustre").lines if line.id == "checkpoint-file-system")
+    assert billed.amount is not None
+    assert billed.amount.value == pytest.approx(own.capacity_gib * 0.600 / 4 * 240 / 730)
 
 
 def test_saving_at_the_same_moment_takes_each_job_longer() -> None:

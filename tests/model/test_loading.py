@@ -263,9 +263,13 @@ def test_a_file_system_holds_what_the_run_reads_and_not_what_it_never_reads() ->
     assert of_data.asked_gib["data"] < 10_000 and "fsx-holds-what-is-read" in {note.id for note in of_data.notes}
     assert found.option("fsx-for-lustre").supply.configuration["storage_capacity_gib"] < 60e12 / GIB
     assert "fsx-sized-for-what-is-read" in {it.id for it in found.placements["training_reads"].reasons}
-    # Only what is read is fetched from S3: 4.4 of 60 TB in parts of 8 MiB
+    # Only what is read is fetched from S3: 4.2 of 60 TB, objects of 100 MB in 12 parts (11.9) of 8 MiB; the range is
+    # that of what is read
     gets = next(line for line in found.option("fsx-for-lustre").cost.lines if line.id == "copy-gets").quantity
-    assert gets is not None and gets.value == pytest.approx(60e12 / (8 * 2**20) * part.value / 60e12 / 1000)
+    assert gets is not None and gets.value == pytest.approx(part.value / 100e6 * 12 / 1000)
+    assert gets.low == pytest.approx(part.low / 100e6 * 12 / 1000)
+    assert gets.high == pytest.approx(part.high / 100e6 * 12 / 1000)
+    assert gets.basis == "assumed"
 
 
 def test_the_first_epoch_of_a_run_that_ends_in_it_lasts_as_long_as_the_run() -> None:

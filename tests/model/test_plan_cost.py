@@ -63,7 +63,7 @@ def test_a_file_system_for_the_checkpoints_alone_is_in_the_bill_of_the_plan() ->
     ordered, bill = found.placements["checkpoints"].configuration, amounts(found)
     assert ordered["storage_capacity_gib"] == 105_600
     assert ordered["throughput_mb_per_s_per_tib"] == 1000
-    assert bill["checkpoint-own-storage"] == pytest.approx(105_600 * 0.600)
+    assert bill["checkpoint-file-system"] == pytest.approx(105_600 * 0.600)
     # 32 ranks write one file each at 500 MB/s, of which 80 % are reached: 76.6 s of every 1,800 s.
     assert bill["saving-gpu"] == pytest.approx(730 * 980e9 / (0.80 * 16e9) / 1800 * 4 * 55.04)
     # Each save is exported: two are kept in S3 as well, and 32 ranks put 3,651 parts and 2 requests around them.
@@ -107,6 +107,32 @@ def test_a_file_system_that_serves_the_reads_as_well_is_paid_once() -> None:
     assert "saving-gpu" in ids
 
 
+def test_checkpoints_in_s3_lie_above_the_data_set_in_the_bands_of_its_price() -> None:
+    """51,200 GiB are the first band, at 0.023; 460,800 more the second, at 0.022; the rest costs 0.021."""
+
+    def of(**traits: Any) -> list[tuple[float, float]]:
+        run = {"instances": 64, "checkpoint_bytes": 9.4e12, "checkpoints_kept": 5, "run_hours": 730} | traits
+        found = plan(**run).saving("s3-standard").lines
+        kept = [line for line in found if line.id == "checkpoint-storage"]
+        assert all(line.quantity is not None and line.unit_price is not None for line in kept)
+        return [(line.quantity.value, line.unit_price.value) for line in kept if line.quantity and line.unit_price]
+
+    held, first, both = 47e12 / GIB, 50 * 1024.0, 500 * 1024.0
+    # 60 TB are 55,879 GiB and fill the first band.
+    assert of(dataset_bytes=60e12) == [(pytest.approx(held), 0.022)]
+    # 20 TB are 18,626 GiB: 32,574 of the first band are left.
+    left = first - 20e12 / GIB
+    assert of(dataset_bytes=20e12) == [(pytest.approx(left), 0.023), (pytest.approx(held - left), 0.022)]
+    # Three bands: 500 TB are 465,661 GiB, so 46,339 of the second are left for a checkpoint of 100 TB.
+    left = both - 500e12 / GIB
+    wide = {"dataset_bytes": 500e12, "checkpoint_bytes": 1e14, "checkpoints_kept": 1}
+    assert of(**wide) == [(pytest.approx(left), 0.022), (pytest.approx(1e14 / GIB - left), 0.021)]
+    # Four jobs keep 188 TB beside 20 TB of data: what is left of the first band is shared.
+    left = (first - 20e12 / GIB) / 4
+    four = of(dataset_bytes=20e12, jobs=4)
+    assert four == [(pytest.approx(left), 0.023), (pytest.approx(held - left), 0.022)]
+
+
 def test_without_a_checkpoint_size_the_bill_is_that_of_the_reads() -> None:
     found = plan(preset="image-classification", checkpoint_bytes=None)
     assert found.cost.lines == found.option(found.recommended).cost.lines
@@ -140,7 +166,8 @@ def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> 
     on_express = 2 * gib * 0.11 + puts * 0.00113 + saves * gib * 0.0032 + gpus * 980e9 / (0.80 * express) / 1800
     # Read once more and put into a bucket that lies in more than one zone
     in_s3 = 2 * gib * 0.023 + puts * 0.005
-    on_express += puts * 0.00003 + saves * gib * 0.0006 + in_s3
+    gets = 256 * 457 * saves / 1000
+    on_express += gets * 0.00003 + saves * gib * 0.0006 + in_s3
     # Its own file system of 38,400 GiB over EFA, which the tests of it work out, and what it exports
     on_lustre = 38_400 * 0.600 + gpus * 980e9 / (0.80 * 38.4e9) / 1800 + in_s3
     totals = {saving.option: saving.total for saving in found.savings}

@@ -93,6 +93,7 @@ def recommendation() -> Recommendation:
         None,
         Traffic(None, Starts(None, None, None, quantity((1, 1, 1), "count"))),
         options[0].cost,
+        quantity((1e12, 1e12, 1e12), "bytes"),
     )
 
 

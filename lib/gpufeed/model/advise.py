@@ -162,6 +162,7 @@ def plan_of(decision: Decision) -> Recommendation:
         gpu_hour_price=job.run.gpu_hour_price,
         traffic=job.traffic,
         cost=whole.cost,
+        dataset_bytes=job.run.dataset_bytes,
         savings=tuple(saves.values()),
         least_saving=least_saving(job),
         copy_once=copy,

@@ -45,13 +45,12 @@ def worth_naming(copy: CopyOnce | None, reads: OptionAnswer, job: Job) -> CopyOn
 def _read_once(job: Job) -> Quantity | None:
     """What S3, the way from it and its keys ask for each instance's copy; None where a part is not priced.
 
-    Equation: requests = nodes × most(objects, data set / part).
+    Equation: requests = nodes × those that read the data set once.
     """
     run, nodes = job.run, job.workload.instances
     bill = bill_of(run, job.facts)
-    part = job.facts.model.known("part_bytes").value
-    requests = Quantity.exact(nodes * max(run.objects, run.dataset_bytes.value / part))
-    lines = [bill.line("requests", "requests", S3, "get", requests)]
+    requests = run.gets_once * nodes
+    lines = [bill.line("gets", "requests", S3, "get", requests)]
     if run.network_path in (NAT, OTHER_REGION):
         across = (run.dataset_bytes * nodes).named("bytes")
         lines.append(bill.line("transfer", "transfer", "network", run.network_path, across))

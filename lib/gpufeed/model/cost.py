@@ -9,12 +9,12 @@ what the GPUs cost then: storage for the time by which waiting makes the run lon
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, most
+from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model import formulas
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration
@@ -22,11 +22,15 @@ from gpufeed.model.recommendation import BEFORE, WHILE_READING, Cost, CostLine, 
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 from gpufeed.model.supply import lies_on
 from gpufeed.model.traffic import waiting_hours
+from gpufeed.model.upload import gets_of, puts_of
 
 
 @frozen
 class Run:
-    """What a run moves and keeps.  Sizes in bytes; ``read_bytes`` and ``requests`` are those of the whole run."""
+    """What a run moves and keeps.  Sizes in bytes; ``read_bytes`` and ``requests`` are those of the whole run.
+
+    ``gets_once`` and ``puts_once`` are the requests that move the data set once.
+    """
 
     region: str
     currency: str
@@ -37,6 +41,8 @@ class Run:
     read_bytes: Quantity | None
     requests: Quantity | None
     gpu_hour_price: Quantity | None  # of the whole cluster
+    gets_once: Quantity = Quantity.exact(0.0, "requests")
+    puts_once: Quantity = Quantity.exact(0.0, "requests")
     gpu_price_elsewhere: Quantity | None = None  # where it is not known: the same by the prices of other Regions
     operations: frozenset[str] = frozenset()
     network_path: str | None = None
@@ -102,7 +108,7 @@ class Bill:
         ``kind``: of file system, where each has its price; ``at``: in the graduated band from there [billing units].
         """
         unit, size = BILLED[item]
-        if used is not None and self.run.jobs > 1 and line_id in _SHARED:
+        if used is not None and self.run.jobs > 1 and SHARED[line_id]:
             used = used / self.run.jobs
         quantity = None if used is None else (used / size).named(unit)
         asked = (option, item, self.run.region, kind, at)
@@ -119,14 +125,19 @@ class Bill:
 
 
 @lru_cache(maxsize=16)  # the bill of every option has the data set in it
-def stored(bill: Bill, line_id: str, part: str, held: Quantity) -> tuple[CostLine, ...]:
+def stored(bill: Bill, line_id: str, part: str, held: Quantity, above: Quantity | None = None) -> tuple[CostLine, ...]:
     """``held`` bytes in S3 Standard for the run, one line for each graduated band that they reach.
 
-    A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.
+    A band is a monthly amount: from ``held`` that lies in it, for as many months as the run lasts.  What lies there
+    already (``above``, at its middle) fills the bands before.  What several jobs hold, each its own, goes on top
+    together, and each bears its part; a line that they share holds that of all of them already.
     """
+    jobs = 1 if SHARED[line_id] else bill.run.jobs
+    of_all = held if jobs == 1 else held * jobs
+    below = 0.0 if above is None else above.value
     return tuple(
-        bill.line(line_id, part, S3, "storage", in_band * bill.months, at=from_gib)
-        for from_gib, in_band in _in_bands(held, bill.run.region, bill.facts)
+        bill.line(line_id, part, S3, "storage", in_band / jobs * bill.months, at=from_gib)
+        for from_gib, in_band in _in_bands(of_all, below, bill.run.region, bill.facts)
     )
 
 
@@ -135,12 +146,24 @@ def bill_of(run: Run, facts: Facts) -> Bill:
     return Bill(run, facts, run.hours / facts.model.known("hours_per_month").value)
 
 
-#: Lines that equal jobs on one storage share: of each, one job bears its part.
-_SHARED = frozenset(
-    {"base-storage", "own-storage", "checkpoint-own-storage", "metadata-iops"}
-    | {"loading-storage", "loading-metadata-iops"}
-    | {"copy-gets", "copy-puts", "copy-upload", "file-imports"}
-)
+#: Every line of a bill: whether equal jobs on one storage share it, so that one job bears its part.  The data set, its
+#: copies and a file system are there once for all; what a job reads, saves and keeps is its own.
+SHARED: Mapping[str, bool] = {
+    **dict.fromkeys(("base-storage", "upload-puts", "upload-kms"), True),
+    **dict.fromkeys(("own-storage", "metadata-iops", "loading-storage", "loading-metadata-iops"), True),
+    **dict.fromkeys(("copy-gets", "copy-puts", "copy-upload", "file-imports"), True),
+    "checkpoint-file-system": True,
+    **dict.fromkeys(("gets", "lists", "lookup-lists", "lookup-gets", "retrieval"), False),
+    **dict.fromkeys(("metadata-reads", "file-reads"), False),
+    # What fills a copy is in these, too, and is divided where it is counted (:func:`_read_from_s3`).
+    **dict.fromkeys(("transfer", "kms"), False),
+    **dict.fromkeys(("checkpoint-storage", "checkpoint-puts", "checkpoint-upload", "checkpoint-own-storage"), False),
+    **dict.fromkeys(("checkpoint-writes", "checkpoint-exports", "checkpoint-kms", "checkpoint-transfer"), False),
+    **dict.fromkeys(("checkpoint-copy-storage", "checkpoint-copy-gets", "checkpoint-copy-puts"), False),
+    "checkpoint-copy-retrieval": False,
+    # GPUs that wait, which are the job's own.
+    **dict.fromkeys(("idle-gpu", "evaluation-gpu", "weights-gpu", "first-epoch-gpu", "saving-gpu"), False),
+}
 #: What each item is billed by: the billing unit, and how many base units (bytes, requests, IOPS) make one.
 BILLED: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("storage",), ("GiB-month", GIB)),
@@ -190,7 +213,7 @@ def _cost(
     backing = lies_on(option, run.operations)
     lines = (
         *stored(bill, "base-storage", "base", run.dataset_bytes),
-        *((bill.line("upload-puts", "requests", S3, "put", _transfers(bill)),) if run.uploads else ()),
+        *_uploaded(bill),
         *_OPTIONS[backing](bill, configuration),
         *(_lookups(bill, backing) if option == MOUNTPOINT else ()),
         *_way_to_s3(bill, backing),
@@ -261,6 +284,15 @@ def _nothing(currency: str) -> Quantity:
     return _NOTHING.named(currency)
 
 
+def _uploaded(bill: Bill) -> Iterator[CostLine]:
+    """Bringing the data set to S3, where it is not there yet."""
+    run = bill.run
+    if run.uploads:
+        yield bill.line("upload-puts", "requests", S3, "put", run.puts_once)
+        if run.kms_calls is not None:
+            yield bill.line("upload-kms", "kms", "encryption", "kms", run.puts_once * run.kms_calls)
+
+
 def _idle(run: Run, fed: Quantity | None) -> CostLine:
     return waiting("idle-gpu", run, None if fed is None else formulas.idle_hours(run.training_hours, fed))
 
@@ -297,24 +329,27 @@ def requests_price(option: str, item: str, requests: Quantity, region: str, fact
     return None if price is None else (requests * price / 1000.0).named("")
 
 
-def _in_bands(held: Quantity, region: str, facts: Facts) -> Iterator[tuple[float, Quantity]]:
-    """(where it begins [GiB], what of ``held`` lies in it) of each graduated band reached; of the first in any case."""
+def _in_bands(held: Quantity, below: float, region: str, facts: Facts) -> Iterator[tuple[float, Quantity]]:
+    """(where it begins [GiB], what of ``held`` lies in it) of each graduated band reached, on top of what is ``below``;
+    of the first one in any case.
+    """
     rows = facts.price_bands(S3, "storage", region)
     if not rows:
         yield 0.0, held
     for row in rows:
         low, high = row.band_from * GIB, None if row.band_to is None else row.band_to * GIB
-        if low < held.high or not low:
-            yield row.band_from, _between(held, low, high)
+        if (low < below + held.high or low <= below) and (high is None or below < high):
+            yield row.band_from, _between(held, below, low, high)
 
 
-def _between(held: Quantity, low: float, high: float | None) -> Quantity:
-    """What of ``held`` lies between two bounds."""
-    if not low and (high is None or held.high <= high):
+def _between(held: Quantity, below: float, low: float, high: float | None) -> Quantity:
+    """What of ``held``, which lies on top of ``below``, is between two bounds."""
+    if low <= below and (high is None or below + held.high <= high):
         return held
 
     def within(amount: float) -> float:
-        return max(0.0, (amount if high is None else min(amount, high)) - low)
+        top = below + amount
+        return max(0.0, (top if high is None else min(top, high)) - max(below, low))
 
     return Quantity(within(held.low), within(held.value), within(held.high), "", held.basis, held.sources)
 
@@ -329,8 +364,15 @@ def _s3(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
 
 def _requests(bill: Bill) -> Quantity | None:
     """Requests that read samples, and those that read the weights in parts."""
-    requests, weights = bill.run.requests, bill.run.weights_read
-    return requests if weights is None else _plus(requests, weights / bill.facts.model.known("part_bytes").value)
+    requests = bill.run.requests
+    return requests if bill.run.weights_read is None else _plus(requests, _of_weights(bill, bill.run.weights_read))
+
+
+def _of_weights(bill: Bill, read: Quantity) -> Quantity:
+    """Requests that read so much of the weights, a copy after the other, each in whole parts."""
+    assert bill.run.weights is not None  # noqa: S101 - what is read is made of one copy
+    once = bill.run.weights.value
+    return read * (gets_of(once, bill.facts.model.known("part_bytes").value) / once)
 
 
 def _plus(read: Quantity | None, more: Quantity) -> Quantity | None:
@@ -349,15 +391,19 @@ def _passes(run: Run, read: Quantity | None) -> Quantity | None:
     return None if read is None else read / run.dataset_bytes.middle()
 
 
-def _filling(bill: Bill, share: float = 1.0) -> CostLine:
+def _filling(bill: Bill, share: Quantity | None = None) -> CostLine:
     """One read of each object from S3, large ones in parts: what a copy of this share of the data set is filled by."""
     return bill.line("copy-gets", "requests", S3, "get", _with_weights(bill, share))
 
 
-def _with_weights(bill: Bill, share: float = 1.0) -> Quantity:
-    """Requests that move this share of the data set once, and the weights where the job starts from some."""
-    data, weights = _transfers(bill) * share, bill.run.weights
-    return data if weights is None else data + weights / bill.facts.model.known("part_bytes").value
+def _with_weights(bill: Bill, share: Quantity | None) -> Quantity:
+    """Requests that read this share of the data set once, or all of it, and weights where a job starts from some."""
+    data, weights = _of_all(bill.run.gets_once, share), bill.run.weights
+    return data if weights is None else data + _of_weights(bill, weights)
+
+
+def _of_all(amount: Quantity, share: Quantity | None) -> Quantity:
+    return amount if share is None else amount * share
 
 
 def _copied(run: Run) -> Quantity:
@@ -365,16 +411,12 @@ def _copied(run: Run) -> Quantity:
     return run.dataset_bytes if run.weights is None else run.dataset_bytes + run.weights
 
 
-def _share_touched(run: Run) -> float:
-    """What of the data set a file system linked to S3 is ever filled with."""
-    held, touched = run.dataset_bytes, run.touched_bytes
-    return 1.0 if touched is None else min(1.0, touched.value * run.jobs / held.value)
-
-
-def _transfers(bill: Bill) -> Quantity:
-    """Requests that move the whole data set once."""
-    part = bill.facts.model.known("part_bytes").value
-    return Quantity.exact(max(bill.run.objects, bill.run.dataset_bytes.value / part))
+def _share_touched(run: Run) -> Quantity | None:
+    """What of the data set a file system linked to S3 is ever filled with; None: all of it."""
+    touched = run.touched_bytes
+    if touched is None or touched == run.dataset_bytes or touched.low * run.jobs >= run.dataset_bytes.value:
+        return None
+    return least(touched * run.jobs / run.dataset_bytes.middle(), Quantity.exact(1.0))
 
 
 def _express(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
@@ -383,7 +425,10 @@ def _express(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     copied = _copied(run)
     yield bill.line("own-storage", "storage", EXPRESS, "storage", copied * bill.months)
     yield _filling(bill)
-    yield bill.line("copy-puts", "requests", EXPRESS, "put", _with_weights(bill))
+    puts = run.puts_once
+    if run.weights is not None:
+        puts = puts + puts_of(run.weights.value, bill.facts)
+    yield bill.line("copy-puts", "requests", EXPRESS, "put", puts)
     yield bill.line("copy-upload", "requests", EXPRESS, "upload", copied)
     yield bill.line("gets", "requests", EXPRESS, "get", _requests(bill))
     yield bill.line("retrieval", "requests", EXPRESS, "retrieval", run.read_in_all)
@@ -449,7 +494,7 @@ def _s3_files(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     yield bill.line("file-imports", "requests", S3_FILES, "write", brought)
     yield bill.line("file-reads", "requests", S3_FILES, "read", read)
     if run.weights_read is not None:  # large files, which are not imported
-        yield from _read_directly(bill, run.weights_read / bill.facts.model.known("part_bytes").value)
+        yield from _read_directly(bill, _of_weights(bill, run.weights_read))
 
 
 def _read_directly(bill: Bill, requests: Quantity | None) -> Iterator[CostLine]:
@@ -535,14 +580,14 @@ def _read_from_s3(bill: Bill, option: str) -> tuple[Quantity | None, Quantity | 
     run = bill.run
     if option == S3 or (option == S3_FILES and not _imported(bill)):
         return run.read_in_all, run.read_in_all, _requests(bill)
-    share = _share_touched(run) if option == FSX else 1.0
     if option == S3_FILES:  # weights are large files, which the instances read from the bucket
-        once = run.dataset_bytes * (share / run.jobs)
-        of_weights, of_data = run.weights_read, _transfers(bill) * (share / run.jobs)
+        once, of_data, of_weights = run.dataset_bytes / run.jobs, run.gets_once / run.jobs, run.weights_read
         if of_weights is None:
             return _NOTHING, once, of_data
-        return of_weights, once + of_weights, of_data + of_weights / bill.facts.model.known("part_bytes").value
-    once = run.dataset_bytes * share if run.weights is None else run.dataset_bytes * share + run.weights
+        return of_weights, once + of_weights, of_data + _of_weights(bill, of_weights)
+    share = _share_touched(run) if option == FSX else None
+    once = _of_all(run.dataset_bytes, share)
+    once = once if run.weights is None else once + run.weights
     return run.read_in_all if option == EXPRESS else _NOTHING, once / run.jobs, _with_weights(bill, share) / run.jobs
 
 

@@ -15,6 +15,7 @@ from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import AllJobs, Caveat, Demand
+from gpufeed.model.upload import gets_of
 from gpufeed.model.workload import Workload
 
 #: The preset a task stands for when none is named.
@@ -86,10 +87,10 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
         read = (samples * sample_bytes * accelerators).named("bytes/s")
     if object_bytes is None:
         object_bytes = _packed(section, sample_bytes)
-    request_bytes = _request_bytes(workload, object_bytes, sample_bytes, facts)
+    request_bytes = _request_bytes(workload, object_bytes, sample_bytes, facts, profile)
     requests = None
     if read is not None and request_bytes is not None:
-        requests = (read / request_bytes.middle()).named("requests/s")
+        requests = (read / counted(request_bytes, profile)).named("requests/s")
     workers = _stated_or(workload.workers_per_accelerator, facts.model.known("workers_per_accelerator"))
     each = _stated_or(workload.requests_in_flight_per_worker, facts.model.known("requests_in_flight_per_worker"))
     if workload.workers_per_accelerator is None:
@@ -380,21 +381,49 @@ def _rate_of(part: Section) -> Quantity | None:
 
 
 def _request_bytes(
-    workload: Workload, object_bytes: Quantity | None, sample_bytes: Quantity | None, facts: Facts
+    workload: Workload,
+    object_bytes: Quantity | None,
+    sample_bytes: Quantity | None,
+    facts: Facts,
+    profile: PrefixProfile | None,
 ) -> Quantity | None:
-    """Size of one read: as stated; random reads take one sample; streaming takes whole objects, large ones in parts.
+    """Mean size of one read: random reads take one sample, streaming takes whole objects; large ones are read in parts
+    of the stated size, else of that of AWS's clients.
 
-    No read is larger than the object it is made of.
+    Requests are whole, so the last one of an object is smaller.  Assumption: objects are equally large, unless a
+    profile of the real prefix says how large they are.
     """
-    if workload.request_bytes is not None:
-        stated = Quantity.exact(workload.request_bytes, "bytes")
-        return stated if object_bytes is None else least(stated, object_bytes).named("bytes")
+    stated = workload.request_bytes
+    part = facts.model.known("part_bytes") if stated is None else Quantity.exact(stated, "bytes")
     if object_bytes is None:
-        return None
-    if workload.reads == "random" and sample_bytes is not None and sample_bytes.value < object_bytes.value:
-        return sample_bytes
-    part = facts.model.known("part_bytes")
-    return object_bytes if object_bytes.value <= part.value else part
+        return None if stated is None else part
+    random = workload.reads == "random"
+    if random and stated is not None:
+        return least(part, object_bytes).named("bytes")
+    if random and sample_bytes is not None and sample_bytes.value < object_bytes.value:
+        return _in_parts(sample_bytes, part)
+    if profile is not None and profile.sized_objects:
+        requests = gets_of_profile(profile, part.value) + float(profile.sized_objects - profile.objects)
+        return (float(profile.bytes) / requests).named("bytes")
+    return _in_parts(object_bytes, part)
+
+
+def _in_parts(whole: Quantity, part: Quantity) -> Quantity:
+    """Mean size of the requests that read so many bytes in parts."""
+    if whole.value <= part.value:
+        return whole
+    few, requests, many = (gets_of(whole.value, bound) for bound in (part.high, part.value, part.low))
+    return (whole.middle() / Quantity(few, requests, many, "", part.basis, part.sources)).named("bytes")
+
+
+def counted(request_bytes: Quantity, profile: PrefixProfile | None) -> Quantity:
+    """The size of a read that requests are counted by; it has a range where real sizes were listed."""
+    return request_bytes.middle() if profile is None else request_bytes
+
+
+def gets_of_profile(profile: PrefixProfile, part: float) -> Quantity:
+    """Requests that read each object under a prefix once."""
+    return profile.requests(float(part), lambda size: gets_of(size, float(part)))
 
 
 def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes: _Notes) -> Quantity | None:

@@ -383,7 +383,7 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
         "epochs": None if read is None else read.value * job.run.training_hours * 3600.0 / job.passes.bytes.value,
         "samples_per_second_per_accelerator": None if samples is None else samples.value / demand.accelerators,
         "sample_bytes": None if samples is None or read is None else read.value / samples.value,
-        "request_bytes": demand.request_bytes and demand.request_bytes.value,
+        "request_bytes": _largest_read(plan, facts),
         "workers_per_accelerator": model.known("workers_per_accelerator").value,
         "requests_in_flight_per_worker": model.known("requests_in_flight_per_worker").value,
         "prefixes": float(demand.prefixes),
@@ -400,6 +400,14 @@ def _values(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -
     if profile is None or not profile.objects:  # a profile takes the place of both
         values |= {"dataset_bytes": job.run.dataset_bytes.value, "objects": float(round(job.run.objects))}
     return values | _model_values(plan, facts)
+
+
+def _largest_read(plan: Recommendation, facts: Facts) -> float | None:
+    """What is read at once where nothing was stated: of an object that is read in parts, one that is no remainder."""
+    read, whole = plan.demand.request_bytes, plan.demand.object_bytes
+    if read is None or whole is None or plan.workload.reads == "random" or read.value >= whole.value:
+        return read and read.value
+    return facts.model.known("part_bytes").value
 
 
 def _evaluation_values(evaluation: Evaluation | None) -> dict[str, float | None]:

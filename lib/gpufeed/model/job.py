@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, least
+from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model.cost import Run
-from gpufeed.model.demand import demand
+from gpufeed.model.demand import counted, demand, gets_of_profile
 from gpufeed.model.epochs import Passes, covered, hours_of, passes_of, touched
 from gpufeed.model.frozen import frozen
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
@@ -17,7 +17,7 @@ from gpufeed.model.rules import FSX
 from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
-from gpufeed.model.upload import upload_of
+from gpufeed.model.upload import gets_of, puts_of, upload_of
 from gpufeed.model.workload import Workload
 
 DEFAULT_REGION = "us-east-1"
@@ -220,13 +220,15 @@ def _run(
     objects = workload.objects or max(1.0, dataset.value / object_bytes.value)
     if profile is not None and profile.objects:
         objects = profile.objects
+    gets, puts = _once(workload, asked, facts, profile=profile, dataset=dataset, objects=objects)
     whole, training = hours
     seconds = training * 3600.0
     read = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds
     requests = None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds
     if passes.epochs is not None:
         read = (passes.bytes * passes.epochs).named("bytes")
-        requests = None if asked.request_bytes is None else (read / asked.request_bytes.middle()).named("requests")
+        size = asked.request_bytes
+        requests = None if size is None else (read / counted(size, profile)).named("requests")
     price, elsewhere = _gpu_hour_price(workload, region, facts)
     return Run(
         region=region,
@@ -236,6 +238,8 @@ def _run(
         dataset_bytes=dataset,
         objects=objects,
         object_bytes=object_bytes,
+        gets_once=gets,
+        puts_once=puts,
         read_bytes=read,
         requests=requests,
         gpu_hour_price=price,
@@ -247,6 +251,29 @@ def _run(
         jobs=asked.jobs,
         uploads=workload.data_in_s3 is False,
     )
+
+
+def _once(
+    workload: Workload,
+    asked: Demand,
+    facts: Facts,
+    *,
+    profile: PrefixProfile | None,
+    dataset: Quantity,
+    objects: float,
+) -> tuple[Quantity, Quantity]:
+    """(GET, PUT) requests that move the data set once.  Assumption: as for :func:`gpufeed.model.demand.demand`."""
+    part = facts.model.known("part_bytes").value
+    if profile is not None and profile.objects:
+        return gets_of_profile(profile, part), profile.requests(float(part), lambda size: puts_of(size, facts))
+    if asked.object_bytes is not None:
+        each, count = asked.object_bytes.value, dataset / asked.object_bytes.middle()
+    else:  # objects of a part each, unless their number says otherwise
+        each, count = (part, dataset / part) if workload.objects is None else (dataset.value / objects, dataset)
+    if workload.objects is not None:
+        count = dataset.at(objects)
+    count = most(count, Quantity.exact(1.0))
+    return (count * gets_of(each, part)).named("requests"), (count * puts_of(each, facts)).named("requests")
 
 
 def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) -> Run:

@@ -7,12 +7,13 @@ resumed scans, inventories and many machines all rest on this.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import commonprefix
 from typing import Any
 
 from gpufeed.facts.errors import InputError
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.kind import expect
 from gpufeed.model.tally import TOO_MANY, Tally, count_in, grouped, name_in
 
@@ -226,6 +227,21 @@ class PrefixProfile:
         """
         rows = [row for row in self.sizes.values() if row[1] <= size * row[0]]
         return sum(row[0] for row in rows), sum(row[1] for row in rows)
+
+    def requests(self, part: float, each: Callable[[float], float]) -> Quantity:
+        """Requests for all objects, each once, where one of a size [bytes] takes ``each`` of it.
+
+        One for an object of at most ``part`` bytes, and for those that are empty or of unknown size.  Of the larger
+        ones each class of sizes is counted by its mean; its smallest and its largest size are the range.
+        """
+        low = value = high = float(self.objects)
+        for bucket, (objects, size) in self.sizes.items():
+            largest = largest_in(bucket)
+            if largest > part:
+                counts = [each(size / objects), each(largest_in(bucket - 1) + 1), each(largest)]
+                value += objects * (counts[0] - 1)
+                low, high = low + objects * (min(counts) - 1), high + objects * (max(counts) - 1)
+        return Quantity(low, value, high, "requests", "measured")
 
     def by_size(self) -> list[dict[str, int]]:
         """Objects and bytes by size, ``up_to`` inclusive, each row four times the one before; 0: zero-byte."""

@@ -55,7 +55,7 @@ class Demand:
     tokens_per_s_per_accelerator: Quantity | None
     read_bytes_per_s: Quantity | None
     read_requests_per_s: Quantity | None
-    request_bytes: Quantity | None  # size of one read
+    request_bytes: Quantity | None  # mean size of one read
     object_bytes: Quantity | None  # mean size of one object
     in_flight: float  # reads under way at once, all nodes together
     prefixes: int  # key prefixes the reads are spread over
@@ -369,6 +369,7 @@ class Recommendation:
     gpu_hour_price: Quantity | None  # of the whole cluster
     traffic: Traffic
     cost: Cost  # of the whole plan: reads and, where :attr:`bills_checkpoints`, checkpoints
+    dataset_bytes: Quantity  # that lies in S3, of all jobs
     savings: tuple[Saving, ...] = ()  # each of the five systems as the place of the checkpoints
     least_saving: float = 0.0  # what another option has to save on the run to take the place of the rule's
     copy_once: CopyOnce | None = None  # an alternative to reading from where the data lies; None: not worth it

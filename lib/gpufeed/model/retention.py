@@ -42,6 +42,7 @@ class Saves:
     size: float
     kept: Quantity
     count: float
+    parts_each: float  # of one save
     requests_each: float  # of one save: its parts, and what opens and closes them
     exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
@@ -61,6 +62,10 @@ class Saves:
     @property
     def requests(self) -> Quantity:
         return Quantity.exact(self.count * self.requests_each)
+
+    @property
+    def parts(self) -> Quantity:
+        return Quantity.exact(self.count * self.parts_each)
 
 
 def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
@@ -93,12 +98,14 @@ def saves_in(
     """
     if demand.checkpoint_bytes is None:
         return None
-    size = demand.checkpoint_bytes.value
+    size, writers = demand.checkpoint_bytes.value, demand.checkpoint_writers
+    upload = upload_of(size, writers, facts)
     return Saves(
         size=size,
         kept=kept_checkpoints(workload, facts),
         count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
-        requests_each=demand.checkpoint_writers * upload_of(size, demand.checkpoint_writers, facts).requests,
+        parts_each=writers * upload.parts,
+        requests_each=writers * upload.requests,
         exported_every=1 if exporting is None else exported_every(FSX, exporting, demand, facts),
     )
 
@@ -113,7 +120,8 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     nothing = Quantity.exact(0.0)
     discount = plan.workload.storage_discount or 0.0
     month = Run(
-        *(plan.region, plan.currency, hours, nothing, 0.0, nothing, None, None, None),
+        *(plan.region, plan.currency, hours, plan.dataset_bytes, 0.0, nothing, None, None, None),
+        jobs=plan.demand.jobs,
         network_path=plan.workload.network_path,
         kms_calls=kms_calls(plan.workload.encryption, facts),
         discount=discount,
@@ -139,7 +147,7 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
 def own_file_system(own: Configuration, bill: Bill) -> CostLine:
     """A file system for the checkpoints alone, for as long as the run: no metadata IOPS, and nothing to fill."""
     held = Quantity.exact(own.capacity_gib * GIB * bill.months)
-    return bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=own.name)
+    return bill.line("checkpoint-file-system", "storage", FSX, "storage", held, kind=own.name)
 
 
 def saving_lines(
@@ -160,7 +168,8 @@ def _in_s3(saves: Saves, bill: Bill, *, of: float = 1.0, what: str = "checkpoint
     ``of`` is the share of the saves that get there.
     """
     requests = saves.requests * of
-    yield from stored(bill, f"{what}-storage", "storage", saves.kept_bytes)
+    # On top of the data set, which every plan keeps there and which fills the first of the graduated bands.
+    yield from stored(bill, f"{what}-storage", "storage", saves.kept_bytes, bill.run.dataset_bytes)
     yield bill.line(f"{what}-puts", "requests", S3, "put", requests)
     if bill.run.kms_calls is not None:
         yield bill.line("checkpoint-kms", "kms", "encryption", "kms", requests * bill.run.kms_calls)
@@ -181,7 +190,7 @@ def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLin
     yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
-    yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.requests)
+    yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.parts)
     yield bill.line("checkpoint-copy-retrieval", "requests", EXPRESS, "retrieval", saves.written_bytes)
     yield from _in_s3(saves, bill, what="checkpoint-copy")
     yield from _way(saves, bill)
@@ -190,15 +199,15 @@ def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLin
 def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator[CostLine]:
     """Capacity is bought, and writing to it is free; what is exported is kept in S3 as well.
 
-    Low: the checkpoints' share of a file system that is there anyway.  High: one of its own, of the plan's type and in
-    the steps AWS sells.
+    Low: the checkpoints' share of a file system that is there anyway.  High: this job's part of one for the checkpoints
+    of all jobs, of the plan's type and in the steps AWS sells.
     """
     name = _type_of(configuration, bill.facts)
     if name is None:
         yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", None)
         return
-    share = saves.kept_bytes
-    own = allowed_capacity(bill.facts.fsx[name], share.high / GIB) * GIB
+    share, jobs = saves.kept_bytes, bill.run.jobs
+    own = allowed_capacity(bill.facts.fsx[name], share.high * jobs / GIB) * GIB / jobs
     held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
     yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=name)
     yield from exported(saves, bill)

@@ -1,4 +1,4 @@
-"""How a checkpoint is uploaded to S3: one file for each rank that saves, in parts.
+"""How many requests move so many bytes: whole ones.  A checkpoint is one file for each rank that saves, in parts.
 
 What the bill counts and what the clients are told to set come both from here.
 """
@@ -44,5 +44,15 @@ def upload_of(size: float, writers: int, facts: Facts) -> Upload:
     return Upload(each, max(default_part_bytes(facts), needed))
 
 
+def gets_of(size: float, part: float) -> int:
+    """Requests that read one object from its first byte to its last: the last part may be a small one."""
+    return max(1, math.ceil(size / part))
+
+
+def puts_of(size: float, facts: Facts) -> int:
+    """Requests that upload one object: one PUT, or the parts of a large one and what opens and closes them."""
+    return 1 if size <= default_part_bytes(facts) else upload_of(size, 1, facts).requests
+
+
 def default_part_bytes(facts: Facts) -> int:
-    return int(facts.model.known("part_bytes").value)
+    return round(facts.model.known("part_bytes").value)
