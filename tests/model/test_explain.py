@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gpufeed.facts import load
-from gpufeed.facts.quantity import Quantity, least, most
+from gpufeed.facts.quantity import BASES, Quantity, least, most
 from gpufeed.model.advise import recommend
 from gpufeed.model.explain import Figure, explain
 from gpufeed.model.measurement import Conditions, Measurement, Record
@@ -233,9 +233,85 @@ def test_the_capacity_that_waiting_gpus_pay_for_opens_into_named_numbers() -> No
     assert found.placements["checkpoints"].option == "fsx-for-lustre"
     figure = explain(found, load())["fsx-for-lustre.supply.configuration.storage_capacity_gib"]
     assert re.findall(r"(?<![\w.])[\d.]+", figure.equation) == ["0.5"]  # the root; every other number has a name
-    assert {"idle_gpu_unit_price", "checkpoint_rate_share", "checkpoint_interval", "efa_capacity_step"} <= {
+    assert {"gpu_hour_price", "checkpoint_rate_share", "checkpoint_interval", "efa_capacity_step"} <= {
         given.name for given in figure.inputs
     }
+
+
+#: Reads on one file system, checkpoints on Express; a share of 50 TB is read.
+APART: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 8,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 7e9,
+    "dataset_bytes": 5e13,
+    "checkpoint_interval": 600,
+    "interface": "any",
+    "file_operations": ["append"],
+    "data_in_s3": True,
+    "run_hours": 200,
+    "region": "us-east-1",
+}
+
+
+@pytest.fixture(scope="module")
+def apart() -> tuple[Recommendation, dict[str, Figure]]:
+    found = recommend(Workload.from_mapping(APART, load()), load())
+    return found, explain(found, load())
+
+
+def test_no_figure_is_said_to_be_itself(apart: tuple[Recommendation, dict[str, Figure]]) -> None:
+    _, figures = apart
+    for id_, figure in figures.items():
+        if re.fullmatch(r"[\w.]+", figure.equation) and figure.inputs[0].figure is not None:
+            assert figures[figure.inputs[0].figure].name != figure.name, id_
+    # In the bill of the plan as in that of the option: a price for each request.
+    amount = figures["cost.lines.copy-gets.amount"]
+    assert re.fullmatch(r"\w+ × price_s3_standard_get", amount.equation)
+    # A line does not name the sum that it is in, and the cluster has its price from that of its instances.
+    assert figures["fsx-for-lustre.cost.lines.copy-gets.amount"].equation == amount.equation
+    assert figures["gpu_hour_price"].equation == "on_demand_price × instances"
+
+
+def test_a_part_of_the_data_keeps_its_range_and_what_it_rests_on(
+    apart: tuple[Recommendation, dict[str, Figure]],
+) -> None:
+    found, figures = apart
+    part = found.option("fsx-for-lustre").first_epoch.part
+    gets = figures["fsx-for-lustre.cost.lines.copy-gets.quantity"].result
+    # Of objects of 268 MB in 32 parts of 8 MiB each
+    assert part is not None and gets.basis == part.basis == "assumed"
+    assert gets[:3] == pytest.approx([bound / 268e6 * 32 / 1000 for bound in part[:3]])
+
+
+def test_a_figure_rests_on_the_weakest_of_all_that_goes_into_it(
+    apart: tuple[Recommendation, dict[str, Figure]],
+) -> None:
+    _, figures = apart
+    for figure in figures.values():
+        for given in figure.inputs:
+            basis = given.quantity.basis if given.figure is None else figures[given.figure].result.basis
+            assert BASES.index(figure.result.basis) >= BASES.index(basis), figure.id
+
+
+def test_times_of_saves_stand_beside_the_rates_of_their_own_file_system(
+    apart: tuple[Recommendation, dict[str, Figure]],
+) -> None:
+    found, figures = apart
+    reads, saves = found.option("fsx-for-lustre").supply, found.saving("fsx-for-lustre").supply
+    assert reads.configuration != saves.configuration
+    assert not any(id_.startswith("fsx-for-lustre.stall.") for id_ in figures)
+    save = figures["fsx-for-lustre.for-saves.stall.save_seconds"].result
+    rate = figures["fsx-for-lustre.for-saves.supply.write_bytes_per_s"].result
+    # 7e9 parameters × 14 bytes, at 80 % of the rate
+    assert save.value == pytest.approx(98e9 / rate.value / 0.80)
+    assert "s3-standard.stall.save_seconds" in figures
+
+
+def test_a_third_is_written_as_one(apart: tuple[Recommendation, dict[str, Figure]]) -> None:
+    _, figures = apart
+    assert not [figure.id for figure in figures.values() if re.search(r"\d\.\d{6}", figure.equation)]
+    assert any("^ (1 / 3)" in figure.equation for figure in figures.values())
 
 
 def test_requests_billed_by_the_thousand_name_the_thousand() -> None:

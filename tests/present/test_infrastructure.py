@@ -23,6 +23,7 @@ from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
 from gpufeed.model import fsx
 from gpufeed.model.advise import recommend
+from gpufeed.model.plan_cost import storage_per_month
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.workload import Workload
 from gpufeed.present.infrastructure import cloudformation, files, terraform
@@ -486,12 +487,53 @@ def test_a_directory_bucket_lies_in_a_zone_of_the_region_that_has_them() -> None
     assert "SubnetId" not in text  # nothing there lies in a subnet
 
 
+def test_a_month_is_that_of_what_lies_where_the_plan_puts_it() -> None:
+    """20 TB of data read from S3; 2 × 980 GB of checkpoints on Express, each copied to S3."""
+    found = plan(
+        task="pretraining",
+        instances=32,
+        model_parameters=70e9,
+        preset="llm-text",
+        dataset_bytes=20e12,
+        objects=200_000,
+        checkpoint_bytes=980e9,
+        checkpoint_interval=1800,
+        checkpoints_kept=2,
+        run_hours=730,
+    )
+    assert (found.recommended, found.placements["checkpoints"].option) == ("s3-standard", "s3-express-one-zone")
+    total, parts = storage_per_month(found)
+    data, kept = 20e12 / 2**30, 2 * 980e9 / 2**30
+    expected = {
+        ("s3-standard", "base-storage"): data * 0.023,  # USD 428
+        ("s3-express-one-zone", "checkpoint-storage"): kept * 0.11,  # USD 201, and nothing for the data set
+        ("s3-standard", "checkpoint-copy-storage"): kept * 0.023,  # USD 42
+    }
+    assert {row: amount and amount.value for row, amount in parts.items()} == pytest.approx(expected)
+    assert total is not None and total.value == pytest.approx(sum(expected.values()))
+    head = files(found, FACTS, "terraform", version="0.1.0")["main.tf"].splitlines()[:8]
+    assert "COST PER MONTH of the storage of this plan: USD 671" in head[1]
+    assert head[3] == "#   S3 Express One Zone, checkpoints kept: USD 201"
+
+
+def test_a_month_is_that_of_all_jobs_at_the_prices_of_the_user() -> None:
+    one, four = (storage_per_month(plan(jobs=jobs, checkpoint_bytes=1e12, checkpoints_kept=2))[1] for jobs in (1, 4))
+    base, kept = ("s3-standard", "base-storage"), ("s3-standard", "checkpoint-storage")
+    data, of_all = one[base], four[base]
+    assert data is not None and of_all is not None and of_all.value == pytest.approx(data.value)
+    mine, theirs = one[kept], four[kept]
+    assert mine is not None and theirs is not None and theirs.value == pytest.approx(4 * mine.value)
+    cheaper = files(plan(jobs=4, storage_discount=0.25), FACTS, "terraform", version="0.1.0")["main.tf"]
+    head = "\n".join(cheaper.splitlines()[:10])
+    assert "Your own discount of 25% is taken off" in head.replace("25 %", "25%")
+    assert "all 4 jobs" in head
+
+
 @pytest.mark.parametrize("name", PLANS)
 @pytest.mark.parametrize("form", ["cloudformation", "terraform", "snippets"])
 def test_each_file_says_first_what_a_month_costs_and_names_no_account(name: str, form: str) -> None:
     found = PLANS[name]
-    reads = found.option(found.recommended).cost
-    cost = "not priced" if reads.storage_per_month is None else "USD "
+    cost = "not priced" if found.cost.storage_per_month is None else "USD "
     for file, text in files(found, FACTS, form, version="0.1.0").items():
         head = [line for line in text.splitlines()[:8] if line.startswith("# ")]
         assert f": {cost}" in next(line for line in head if "COST PER MONTH" in line), file

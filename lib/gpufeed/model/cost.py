@@ -120,8 +120,8 @@ class Bill:
         if quantity is not None and price is not None:
             amount = (quantity * price).named(self.run.currency)
         if here is None:
-            return CostLine(line_id, part, unit, quantity, None, None, elsewhere=amount)
-        return CostLine(line_id, part, unit, quantity, price, amount)
+            return CostLine(line_id, part, unit, quantity, None, None, elsewhere=amount, option=option)
+        return CostLine(line_id, part, unit, quantity, price, amount, option=option)
 
 
 @lru_cache(maxsize=16)  # the bill of every option has the data set in it
@@ -247,6 +247,7 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
         transfer=transfer,
         kms=kms,
         loading=loading,
+        months=months,
         not_priced=tuple(dict.fromkeys(line.id for line in lines if line.amount is None)),
         lines=lines,
         elsewhere=None if beyond is not None else weighed_sum(currency, (it for it in lines if it.part != "base")),
@@ -453,7 +454,7 @@ def _fsx(bill: Bill, configuration: Configuration | None) -> Iterator[CostLine]:
     Billed is the capacity that was ordered, not what it holds; throughput per TiB is in the price of a GiB-month.
     """
     if configuration is None:  # the Region has none: nothing can be ordered, so nothing can be priced
-        yield CostLine("own-storage", "storage", "GiB-month", None, None, None)
+        yield CostLine("own-storage", "storage", "GiB-month", None, None, None, option=FSX)
         return
     held = Quantity.exact(configuration.capacity_gib * GIB * bill.months)
     yield bill.line("own-storage", "storage", FSX, "storage", held, kind=configuration.name)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.recommendation import FOR_SAVES, OptionAnswer, Recommendation, Saving
 from gpufeed.model.rules import SYSTEMS
 from gpufeed.model.trace import Known, Made, origin, remembering_facts, remembering_workload
 
@@ -78,7 +79,7 @@ class Figure:
     @property
     def name(self) -> str:
         """What it is, whichever option it belongs to: ``stall.share``."""
-        return self.id if self.option is None else self.id.partition(".")[2]
+        return _name(self.id)
 
 
 def explain(
@@ -93,16 +94,34 @@ def explain(
     again = recommend(workload, remembering_facts(facts), profile=profile, measurement=measurement)
     figures = dict(_figures(again))
     owners = _owners(figures)
-    return {id_: _Equation(id_, figures, owners).figure() for id_ in figures}
+    return _as_weak_as_their_inputs({id_: _Equation(id_, figures, owners).figure() for id_ in figures})
+
+
+def _as_weak_as_their_inputs(figures: dict[str, Figure]) -> dict[str, Figure]:
+    """The same, each resting on all that goes into it: a number that was bare on its way has lost that."""
+    found: dict[str, Figure] = {}
+
+    def resting(id_: str) -> Figure:
+        if id_ not in found:
+            figure = found[id_] = figures[id_]
+            rests_on = figure.result
+            for given in figure.inputs:
+                rests_on = rests_on + (given.quantity if given.figure is None else resting(given.figure).result)
+            result = figure.result._replace(basis=rests_on.basis, sources=rests_on.sources)
+            found[id_] = replace(figure, result=result)
+        return found[id_]
+
+    return {id_: resting(id_) for id_ in figures}
 
 
 def _owners(figures: Mapping[str, Quantity]) -> dict[int, str]:
-    """Which figure a number is, by the number's identity: the first that has it.
+    """Which figure a number is, by the number's identity: the first that has it, and the price of the cluster before
+    the lines of the bills that it is in.
 
     A known number has its own name, and a plain 0 or 1 belongs to nobody.
     """
     owners: dict[int, str] = {}
-    for id_, quantity in figures.items():
+    for id_, quantity in sorted(figures.items(), key=lambda figure: figure[0] != "gpu_hour_price"):
         where_from = origin(quantity.value)
         if isinstance(where_from, Made) or (where_from is None and quantity.value not in (0.0, 1.0)):
             owners.setdefault(_identity(quantity.value), id_)
@@ -118,13 +137,25 @@ def _figures(plan: Recommendation) -> Iterator[tuple[str, Quantity]]:
     """(id, quantity) of every figure.  An id that stands twice, as of two price bands, is counted on."""
     found = chain(_in("demand", plan.demand.intermediates), _in("demand", plan.demand))
     for answer in plan.options:
-        found = chain(found, _in(answer.option, answer))
+        found = chain(found, _of_option(answer, plan.saving(answer.option)))
     of_the_plan = {name: getattr(plan, name) for name in _OF_THE_PLAN}
     times: Counter[str] = Counter()
     for id_, quantity in chain(found, *(_in(name, value) for name, value in of_the_plan.items())):
         times[id_] += 1
         unit = f"{plan.currency}/{quantity.unit[4:]}" if quantity.unit.startswith("per ") else quantity.unit
         yield (id_ if times[id_] == 1 else f"{id_}-{times[id_]}"), quantity.named(unit)
+
+
+def _of_option(answer: OptionAnswer, saving: Saving) -> Iterator[tuple[str, Quantity]]:
+    """Figures of one option.  What saves are worked out for may be another file system than that of the reads: then
+    their times stand beside its rates."""
+    apart = saving.supply.configuration != answer.supply.configuration
+    for id_, quantity in _in(answer.option, answer):
+        if not (apart and id_.startswith(f"{answer.option}.stall.")):
+            yield id_, quantity
+    if apart:
+        yield from _in(f"{answer.option}.{FOR_SAVES}.supply", saving.supply)
+        yield from _in(f"{answer.option}.{FOR_SAVES}.stall", saving.stall)
 
 
 #: Figures that belong to no option, beside the demand.
@@ -141,7 +172,7 @@ def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
     elif is_dataclass(value):
         inside = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in _NO_FIGURES}
         # Rows and ceilings first: a sum of one row, or the least of the ceilings, is shown as taken from there.
-        for name in sorted(inside, key=lambda name: not isinstance(inside[name], tuple | Mapping)):
+        for name in sorted(inside, key=lambda name: not _is_rows(inside[name])):
             yield from _in(f"{path}.{name}", inside[name])
     elif isinstance(value, Mapping):
         for name, inner in value.items():
@@ -151,6 +182,11 @@ def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
         for row in value:
             if is_dataclass(row):
                 yield from _in(f"{path}.{getattr(row, 'id', 'row')}", row)
+
+
+def _is_rows(value: Any) -> bool:
+    """Rows of a bill or named ceilings; a quantity is a tuple as well."""
+    return isinstance(value, tuple | Mapping) and not isinstance(value, Quantity)
 
 
 def _quantity(number: float, unit: str) -> Quantity:
@@ -189,7 +225,9 @@ class _Equation:
         number = result.value
         where_from = origin(number)
         owner = self._owner.get(_identity(number), self._id)
-        if owner != self._id:
+        # The same figure of another option, or of an option in the bill of the plan, has its steps here as well: a
+        # number that is said to be itself explains nothing.
+        if _name(owner) != _name(self._id):
             equation = self._named(number)
         elif where_from is None:
             equation = ""
@@ -203,8 +241,16 @@ class _Equation:
         if _identity(number) in self._owner or isinstance(where_from, Known):
             return self._named(number), 9
         if where_from is None:
-            return self._constants.get(number, f"{number:.12g}"), 9
+            return self._bare(number)
         return self._made(where_from)
+
+    def _bare(self, number: float) -> tuple[str, int]:
+        """A number without a name; one that no few digits write, as an exponent of a third, as a fraction."""
+        written = f"{number:.12g}"
+        fraction = Fraction(number).limit_denominator(1000)
+        if number in self._constants or len(written.partition(".")[2]) < 6 or abs(fraction - number) > 1e-15:
+            return self._constants.get(number, written), 9
+        return f"{fraction.numerator} / {fraction.denominator}", _BINDS["/"]
 
     def _made(self, made: Made) -> tuple[str, int]:
         terms = [self._term(operand) for operand in made.operands]
@@ -236,6 +282,12 @@ class _Equation:
             name = f"{wanted.name}_{count}"
         self._inputs[name] = Input(name, wanted.quantity, wanted.fact, wanted.figure)
         return name
+
+
+def _name(figure_id: str) -> str:
+    """A figure's id without the option that it belongs to."""
+    head, _, rest = figure_id.partition(".")
+    return rest if head in SYSTEMS else figure_id
 
 
 def _symbol(figure_id: str) -> str:

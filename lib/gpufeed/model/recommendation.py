@@ -221,6 +221,7 @@ class CostLine:
     unit_price: Quantity | None
     amount: Quantity | None
     elsewhere: Quantity | None = None
+    option: str | None = None  # by whose prices it is billed; None: hours of the cluster
 
     @property
     def weighed(self) -> Quantity | None:
@@ -250,6 +251,7 @@ class Cost:
     not_priced: tuple[str, ...] = ()
     lines: tuple[CostLine, ...] = ()
     elsewhere: Quantity | None = None
+    months: float = 1.0  # that the run lasts
 
     @property
     def weighed(self) -> Quantity | None:
@@ -309,6 +311,10 @@ class Saving:
     @property
     def weighed(self) -> Quantity | None:
         return self.elsewhere if self.total is None else self.total
+
+
+#: Names the figures of a file system for the checkpoints that is another than that of the reads.
+FOR_SAVES = "for-saves"
 
 
 @frozen

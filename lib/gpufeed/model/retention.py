@@ -39,7 +39,7 @@ class Retention:
 class Saves:
     """What saving puts on an option in the time of a bill.  Bytes."""
 
-    size: float
+    size: Quantity
     kept: Quantity
     count: float
     parts_each: float  # of one save
@@ -52,7 +52,7 @@ class Saves:
 
     @property
     def written_bytes(self) -> Quantity:
-        return Quantity.exact(self.count * self.size)
+        return self.size * self.count
 
     @property
     def copies(self) -> float:
@@ -61,11 +61,11 @@ class Saves:
 
     @property
     def requests(self) -> Quantity:
-        return Quantity.exact(self.count * self.requests_each)
+        return self.size.at(self.count * self.requests_each)
 
     @property
     def parts(self) -> Quantity:
-        return Quantity.exact(self.count * self.parts_each)
+        return self.size.at(self.count * self.parts_each)
 
 
 def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
@@ -98,8 +98,8 @@ def saves_in(
     """
     if demand.checkpoint_bytes is None:
         return None
-    size, writers = demand.checkpoint_bytes.value, demand.checkpoint_writers
-    upload = upload_of(size, writers, facts)
+    size, writers = demand.checkpoint_bytes, demand.checkpoint_writers
+    upload = upload_of(size.value, writers, facts)
     return Saves(
         size=size,
         kept=kept_checkpoints(workload, facts),

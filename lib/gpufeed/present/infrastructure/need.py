@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,10 +12,10 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
-from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx import automatic_metadata_iops
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
-from gpufeed.model.recommendation import OptionAnswer, Recommendation
+from gpufeed.model.plan_cost import storage_per_month
+from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.present import words
@@ -157,7 +157,6 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     dates = [
         date for file, age in facts.as_of().items() if "prices" in file for date in (age.oldest, age.newest) if date
     ]
-    reads = plan.option(plan.recommended)
     checkpoints = plan.placements["checkpoints"].option
     lines = [
         text(
@@ -168,14 +167,11 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
             machine=workload.instance_type or workload.accelerator,
             region=plan.region,
         ),
-        _monthly(reads),
+        *_monthly(plan),
+        text("infrastructure.prices", oldest=min(dates), newest=max(dates)),
     ]
-    own = plan.saving(checkpoints).own
-    if own is not None:
-        lines.append(_per_month(FSX, own.per_month, plan.currency))
-    elif checkpoints != reads.option:
-        lines.append(_monthly(plan.option(checkpoints)))
-    lines.append(text("infrastructure.prices", oldest=min(dates), newest=max(dates)))
+    if workload.storage_discount:
+        lines.append(text("infrastructure.discount", share=words.share(workload.storage_discount)))
     if workload.network_path == NAT:
         lines.append(text("infrastructure.nat"))
     if workload.encryption == "sse-kms":
@@ -190,16 +186,21 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _monthly(answer: OptionAnswer) -> str:
-    return _per_month(answer.option, answer.cost.storage_per_month, answer.cost.currency)
-
-
-def _per_month(option: str, price: Quantity | None, currency: str) -> str:
-    return text(
-        "infrastructure.monthly",
-        option=words.option(option),
-        cost=words.priced(price, currency),
-    )
+def _monthly(plan: Recommendation) -> Iterator[str]:
+    """What the storage costs a month, in all and for each kind of data on it."""
+    total, parts = storage_per_month(plan)
+    yield text("infrastructure.monthly", cost=words.priced(total, plan.currency))
+    for (option, line), cost in parts.items():
+        yield text(
+            "infrastructure.monthly-part",
+            option=words.option(option),
+            line=text(f"cost.{line}"),
+            cost=words.priced(cost, plan.currency),
+        )
+    if not plan.bills_checkpoints:
+        yield text("infrastructure.monthly-without-checkpoints")
+    if plan.demand.jobs > 1:
+        yield text("infrastructure.monthly-of-all-jobs", jobs=plan.demand.jobs)
 
 
 def heading(need: Needed, form: str) -> str:

@@ -59,13 +59,18 @@ def checkpoint_sentences(plan: CheckpointPlan) -> list[str]:
     return said
 
 
+def _name(plan: CheckpointPlan, option: Checkpoints) -> str:
+    """An option, and which of its file systems the figures are of where that is another than the one of the reads."""
+    return words.saver(plan.plan.option(option.option), plan.plan.saving(option.option))
+
+
 def saves(plan: CheckpointPlan) -> pd.DataFrame:
     """Saving on each option: what the GPUs wait, until when it is written, whether that fits, and what rules it out."""
     return table(
         ("option", "verdict", "stall-time", "save-time", "beyond", "fits-interval", "against"),
         (
             (
-                words.system(option.answer),
+                _name(plan, option),
                 words.verdict(option.verdict),
                 words.quantity(option.answer.stall.stall_seconds),
                 words.quantity(option.answer.stall.save_seconds),
@@ -99,12 +104,12 @@ def goodput(plan: CheckpointPlan) -> pd.DataFrame:
             "best",
             "lost-best",
         ),
-        (_goodput(option) for option in plan.options),
+        (_goodput(_name(plan, option), option) for option in plan.options),
     )
 
 
-def _goodput(option: Checkpoints) -> tuple[str, ...]:
-    name, lost = words.system(option.answer), option.lost
+def _goodput(name: str, option: Checkpoints) -> tuple[str, ...]:
+    lost = option.lost
     if lost is None:
         return (name, *[text("present.unknown")] * 10)
     now = lost.now
@@ -148,15 +153,15 @@ def restores(plan: CheckpointPlan) -> pd.DataFrame:
     """Restoring on all nodes at once, in both ways; the last column is what this job does."""
     return table(
         ("option", "restore-shards", "restore-everything", "restore-base", "restore-here"),
-        (_restore(option.option, option.restore) for option in plan.options),
+        (_restore(_name(plan, option), option.restore) for option in plan.options),
     )
 
 
-def _restore(option: str, restore: Restore | None) -> tuple[str, ...]:
+def _restore(name: str, restore: Restore | None) -> tuple[str, ...]:
     if restore is None:
-        return (words.option(option), *[text("present.unknown")] * 4)
+        return (name, *[text("present.unknown")] * 4)
     return (
-        words.option(option),
+        name,
         words.quantity(restore.shards),
         words.quantity(restore.everything),
         "–" if restore.base is None else words.quantity(restore.base),
@@ -168,12 +173,12 @@ def retention(plan: CheckpointPlan) -> pd.DataFrame:
     """What is kept, and what keeping and saving cost per month of running."""
     return table(
         ("option", "kept", "gib-months", "keeping", "saving-cost", "per-month", "not-priced"),
-        (_retention(option) for option in plan.options),
+        (_retention(_name(plan, option), option) for option in plan.options),
     )
 
 
-def _retention(option: Checkpoints) -> tuple[str, ...]:
-    name, kept = words.system(option.answer), option.retention
+def _retention(name: str, option: Checkpoints) -> tuple[str, ...]:
+    kept = option.retention
     if kept is None:
         return (name, *[text("present.unknown")] * 6)
     return (
@@ -191,7 +196,7 @@ def timelines(plan: CheckpointPlan) -> pd.DataFrame:
         ("option", "gpus-continue", "save-time", "in-s3", "release"),
         (
             (
-                words.system(option.answer),
+                _name(plan, option),
                 words.quantity(option.timeline.gpus_continue),
                 words.quantity(option.timeline.written),
                 _in_s3(option.timeline),

@@ -29,13 +29,14 @@ class Costing:
 
 
 def costs(recommendation: Recommendation) -> pd.DataFrame:
-    """What the run costs, in parts, as :func:`costings` orders it."""
+    """What the run costs, in parts, as :func:`costings` orders it; each row says what it holds."""
     parts = cost_parts(recommendation)
     return table(
-        ("option", *parts, "total", "not-priced"),
+        ("option", "holds", *parts, "total", "not-priced"),
         (
             (
                 row.name,
+                _holds(row, recommendation),
                 *(amount(row.parts[name], row.cost) if name in row.parts else "–" for name in parts),
                 amount(row.cost.total, row.cost),
                 not_priced(row.cost),
@@ -43,6 +44,17 @@ def costs(recommendation: Recommendation) -> pd.DataFrame:
             for row in costings(recommendation)
         ),
     )
+
+
+def _holds(row: Costing, plan: Recommendation) -> str:
+    """What is in a total: those of options leave the checkpoints out, so they stand beside each other alone."""
+    if row.option is None:
+        return text("cost-holds.reads-and-checkpoints")
+    if row.option != plan.recommended:
+        return text("cost-holds.reads")
+    answer = plan.option(row.option)
+    with_room = answer.without_checkpoints is not None or answer.without_checkpoints_elsewhere is not None
+    return text("cost-holds.reads-with-room" if with_room else "cost-holds.reads-of-plan")
 
 
 def costings(recommendation: Recommendation) -> list[Costing]:

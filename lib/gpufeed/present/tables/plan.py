@@ -142,7 +142,7 @@ def checkpoints(recommendation: Recommendation) -> pd.DataFrame:
         ("option", "save-time", "stall-time", "stall-share", "fits-interval", "restore-time", "saving-total"),
         (
             (
-                words.system(answer),
+                words.saver(answer, recommendation.saving(answer.option)),
                 words.quantity(answer.stall.save_seconds),
                 words.quantity(answer.stall.stall_seconds),
                 words.quantity(answer.stall.share),

@@ -22,6 +22,17 @@ def system(answer: said.OptionAnswer) -> str:
     return on_bucket(answer.option, answer.backed_by)
 
 
+def saver(answer: said.OptionAnswer, saving: said.Saving) -> str:
+    """One of the five systems as the place of the checkpoints: a file system for them may be another than the one that
+    stands beside the figures of the reads.
+    """
+    configuration = saving.supply.configuration
+    if configuration == answer.supply.configuration:
+        return system(answer)
+    holds = "checkpoints-alone" if saving.own is not None else "reads-and-checkpoints"
+    return text(f"present.file-system.{holds}", gib=f"{configuration['storage_capacity_gib']:,.0f}")
+
+
 def role(id_: str) -> str:
     return text(f"role.{id_}")
 
@@ -69,13 +80,15 @@ def gap(id_: str) -> str:
 def figure(name: str) -> str:
     """What a figure of the plan is called; one that has no name of its own here keeps its id."""
     said_as = catalogue(language())
+    if name.startswith(f"{said.FOR_SAVES}."):
+        return text("figure-of.for-saves", figure=figure(name.removeprefix(f"{said.FOR_SAVES}.")))
     *_, group, last = ("", *name.split("."))
     if group == "limits":
         return text("figure-of.limit", limit=limit(last))
     if name.startswith("cost.lines."):
         what, _, again = last.partition("-")  # lines of one name are graduated bands, counted on
-        said = text(f"figure-of-line.{what}", line=text(f"cost.{group}"))
-        return text("figure-of.band", figure=said, number=again) if again else said
+        of_line = text(f"figure-of-line.{what}", line=text(f"cost.{group}"))
+        return text("figure-of.band", figure=of_line, number=again) if again else of_line
     return said_as.get(f"figure.{name}", name)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Source
+from gpufeed.facts.units import UNITS
 from gpufeed.present.words.numbers import count, counted, duration, money, number, per_second, rate, scaled, share, size
 
 _OPERATIONS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP")
@@ -70,7 +71,6 @@ _NAMED: Mapping[str, str] = {
     "bytes/parameter": "bytes-per-parameter",
     "bytes/token": "bytes-per-token",
     "operations per IOPS": "operations-per-iops",
-    "failures per node-second": "failures-per-node-second",
     "MB/s per TiB": "rate-per-tib",
     "GiB per TiB": "capacity-per-tib",
 }
@@ -78,6 +78,8 @@ _NAMED: Mapping[str, str] = {
 
 def in_unit(value: float | None, unit: str) -> str:
     """A number of the model in its base unit, or in the unit it is billed by, as people read it."""
+    if unit == "failures per node-second" and value is not None:
+        return text("unit.failures-per-node-days", number=number(value * UNITS["failures per 1000 node-days"].divisor))
     if unit in _BILLED and value is not None:
         id_, written = _BILLED[unit]
         return counted(f"billed.{id_}", written(value))
