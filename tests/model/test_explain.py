@@ -233,7 +233,7 @@ def test_the_capacity_that_waiting_gpus_pay_for_opens_into_named_numbers() -> No
     assert found.placements["checkpoints"].option == "fsx-for-lustre"
     figure = explain(found, load())["fsx-for-lustre.supply.configuration.storage_capacity_gib"]
     assert re.findall(r"(?<![\w.])[\d.]+", figure.equation) == ["0.5"]  # the root; every other number has a name
-    assert {"gpu_hour_price", "checkpoint_rate_share", "checkpoint_interval", "efa_capacity_step"} <= {
+    assert {"cluster_hour_price", "checkpoint_rate_share", "checkpoint_interval", "efa_capacity_step"} <= {
         given.name for given in figure.inputs
     }
 

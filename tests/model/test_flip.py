@@ -15,9 +15,9 @@ import pytest
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import Decision, recommend
-from gpufeed.model.flip import SPAN, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities
+from gpufeed.model.flip import SPAN, Beside, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FlipPoint, OptionAnswer, Recommendation
+from gpufeed.model.recommendation import FlipPoint, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload
 
 IMAGES = {
@@ -290,19 +290,52 @@ def test_a_profile_takes_the_place_of_size_and_number_of_the_objects() -> None:
 
 
 def test_what_saves_less_than_the_least_saving_does_not_flip_back_as_cheaper() -> None:
-    found = plan(IMAGES)
-    rule, other = found.option("fsx-for-lustre"), found.option("s3-standard")
-    # The rule's option costs 1,000, the other 990 of a run in which less than 50 counts as nothing.
-    costs = {"fsx-for-lustre": 1000.0, "s3-standard": 990.0}
+    def side(old: float, new: float, to_save: float) -> Beside:
+        old_cost, new_cost = (Quantity.exact(amount, "USD") for amount in (old, new))
+        return Beside("s3-standard", "fsx-for-lustre", old_cost, new_cost, to_save, to_save, "USD")
 
-    def priced(one: OptionAnswer) -> OptionAnswer:
-        amount = Quantity.exact(costs[one.option], "USD")
-        return replace(one, cost=replace(one.cost, beyond_base=amount))
+    # The rule's option costs 1,000, the other saved 60 and then 10 of a run in which less than 50 counts as nothing.
+    said = _why_worth(side(940, 1000, 50), side(990, 1000, 50))
+    assert said is not None and (said.id, said.parameters["amount"]) == ("flip-saves-too-little", 50)
+    # It was dearer, and is cheaper by 60.
+    dearer = _why_worth(side(1000, 1010, 50), side(1000, 940, 50))
+    assert dearer is not None and dearer.id == "flip-cost"
+    # It was cheaper by 40 already, of which 50 were asked; then 30 are.
+    enough = _why_worth(side(1000, 960, 50), side(1000, 960, 30))
+    assert enough is not None and enough.id == "flip-saves-enough"
+    shown = {name: enough.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")}
+    assert shown == {"saved_before": 40, "needed_before": 50, "saved": 40, "needed": 30}
+    # Nothing between the two is another.
+    assert _why_worth(side(1000, 960, 30), side(1000, 960, 30)) is None
 
-    after = replace(found, options=(priced(rule), priced(other)), least_saving=50.0)
-    said = _why_worth("s3-standard", "fsx-for-lustre", after)
-    assert (said.id, said.parameters["amount"]) == ("flip-saves-too-little", 50.0)
-    assert _why_worth("fsx-for-lustre", "s3-standard", replace(after, least_saving=5.0)).id == "flip-cost"
+
+def test_what_was_cheaper_before_flips_by_what_it_saves_against_what_it_has_to() -> None:
+    """The reads of a 70B job: FSx at 40.1 against S3 at some cents at 64 instances as at 43."""
+    job = {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "model_parameters": 70e9}
+    found = plan(job | {"preset": "llm-text", "checkpoint_interval": 1800})
+    [told] = [
+        flip.reason
+        for flip in flip_points(found, load())[0]
+        if (flip.trait, flip.role, flip.option) == ("instances", "training_reads", "s3-standard")
+    ]
+    assert told.id == "flip-saves-enough"
+    before, needed_before, saved, needed = (
+        told.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")
+    )
+    assert before < needed_before and saved > needed
+    # 0.01 % of what 43 instances cost for 168 h of 55.04: USD 39.76
+    assert needed == pytest.approx(0.0001 * 55.04 * 43 * 168, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_no_reason_of_a_flip_held_on_both_sides(name: str) -> None:
+    """Of each flip that costs decide: what is said is true behind it, and was not true just before."""
+    _, each = searched_through(name)
+    for one in each.values():
+        for flip in one.flips:
+            if flip.reason.id == "flip-saves-enough":
+                said = {key: value.value for key, value in flip.reason.parameters.items() if key.startswith(("s", "n"))}
+                assert said["saved_before"] <= said["needed_before"] and said["saved"] > said["needed"]
 
 
 def test_how_many_ranks_save_and_how_many_checkpoints_are_kept_are_followed_too() -> None:

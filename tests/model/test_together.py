@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import together
-from gpufeed.model.advise import recommend
+from gpufeed.model.advise import decide, recommend
 from gpufeed.model.flip import why
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import kept
@@ -116,9 +116,12 @@ def test_a_system_that_saves_less_than_setting_it_up_is_worth_is_not_one() -> No
 def test_without_the_checkpoints_the_reads_go_where_they_cost_less() -> None:
     rarely = plan(BOTH, checkpoint_interval=100_000.0)
     assert rarely.recommended == EXPRESS
-    because = why("training_reads", rarely, plan(BOTH), load())
+    apart, both = (
+        decide(Workload.from_mapping(BOTH | more, load()), load()) for more in ({"checkpoint_interval": 100_000.0}, {})
+    )
+    because = why("training_reads", apart, both)
     assert (because.id, because.parameters["option"]) == ("flip-together", EXPRESS)
-    assert why("training_reads", plan(BOTH), rarely, load()).id == "flip-apart"
+    assert why("training_reads", both, apart).id == "flip-apart"
 
 
 def test_options_are_compared_by_what_each_costs_for_the_reads() -> None:

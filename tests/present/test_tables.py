@@ -9,7 +9,7 @@ import pytest
 from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.workload import Workload
-from gpufeed.present import tables
+from gpufeed.present import tables, words
 from gpufeed.present.tables.cost import amount, costings
 
 
@@ -44,7 +44,8 @@ def test_an_unknown_checkpoint_is_unknown_in_every_cell() -> None:
 def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_price() -> None:
     bill = tables.bill(recommend(workload_of_two_gigabytes(), load()), "fsx-for-lustre")
     rows = [row.to_list() for _, row in bill.iterrows()]
-    # 2e9 / 2^30 GiB and 1,200 GiB for a month; 238 parts of 8 MiB of data and 1,915 of weights fill the file system
+    # 2e9 / 2^30 GiB and 1,200 GiB for a month; 40 files of 50 MB in
+    # 6 parts of 8 MiB each and 1,915 parts of weights fill the file system: 2,155 GETs
     assert rows[0][:4] == [
         "storage of the data set in S3 Standard",
         "1.86 GiB-months",
@@ -52,7 +53,7 @@ def test_a_bill_is_an_amount_times_a_price_in_each_line_with_the_date_of_the_pri
         "USD 0.0428",
     ]
     assert rows[1][:4] == ["storage of the option itself", "1,200 GiB-months", "USD 0.145 per GiB-month", "USD 174"]
-    assert rows[2][1:3] == ["2,153 requests", "USD 0.0004 per 1,000 requests"]
+    assert rows[2][1:3] == ["2,155 requests", "USD 0.0004 per 1,000 requests"]
     assert rows[3] == ["idle GPUs", "0 h", "USD 55.04 per hour of all instances", "USD 0", "ec2-price-list 2026-07-28"]
     # 16.06 GB of weights at 80 % of 150 MB/s: 133.8 s
     assert rows[4][0] == "GPUs waiting for weights at the start"
@@ -83,9 +84,9 @@ def test_what_the_way_to_the_bucket_costs_has_a_column_where_it_costs() -> None:
         recommend(w, load()) for w in (traits, replace(traits, network_path="nat", encryption="sse-kms"))
     )
     parts = ["Storage", "Requests", "Loading", "Checkpoints", "Idle GPUs"]
-    assert list(tables.costs(plain).columns) == ["Option", *parts, "Total", "Not priced"]
+    assert list(tables.costs(plain).columns) == ["Option", "Holds", *parts, "Total", "Not priced"]
     shown = tables.costs(through_nat)
-    assert list(shown.columns)[2:6] == ["Requests", "Transfer", "KMS requests", "Loading"]
+    assert list(shown.columns)[3:7] == ["Requests", "Transfer", "KMS requests", "Loading"]
     s3 = shown[shown["Option"] == "Amazon S3 Standard"].iloc[0]
     transfer = through_nat.option("s3-standard").cost.transfer
     assert (
@@ -110,6 +111,13 @@ def test_the_whole_plan_stands_above_the_options_with_the_total_of_its_bill() ->
     assert shown["Option"].iloc[0] == "This plan"
     assert shown["Total"].iloc[0] == amount(plan.cost.total, plan.cost)
     assert list(shown["Checkpoints"])[1:] == ["–"] * len(reading)
+    # Each row says what its total holds, so that nobody takes the plan for the dearest option.
+    holds = dict(zip(shown["Option"], shown["Holds"], strict=True))
+    mine = words.system(plan.option(plan.recommended))
+    assert holds.pop("This plan") == "reads and checkpoints"
+    with_room = "reads as in this plan, on a file system with room for the checkpoints"
+    assert holds.pop(mine) in {"reads alone, as in this plan", with_room}
+    assert set(holds.values()) == {"reads alone"}
 
 
 def test_a_first_epoch_at_the_speed_of_the_gpus_has_no_limit() -> None:

@@ -294,6 +294,8 @@ def _symbol(figure_id: str) -> str:
     """A figure's name in an equation: ``demand.read_bytes_per_s``, ``request_latency``."""
     if figure_id.startswith("demand."):
         return figure_id
+    if figure_id == "gpu_hour_price":  # the field of that name is the price of one instance
+        return "cluster_hour_price"
     *_, before, last = ("", *figure_id.split("."))
     alone = last not in ("amount", "quantity", "unit_price") and before not in ("first_epoch", "later_epochs")
     return (last if alone else f"{before}_{last}").replace("-", "_")

@@ -164,7 +164,7 @@ def checkpoints(
             *_how_often(rule, savings[S3].stall, job),
             *((Reason("checkpoints-beside-reads", {"option": by_rule}),) if beside else ()),
             *_timing(stall, job),
-            *_waiting_for_export(savings[option], job),
+            *waiting_for_export(savings[option], job),
             *_may_wait_for_export(savings[option], job),
             *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
@@ -223,7 +223,7 @@ def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str
 
 
 def _in_time(preferred: str, fit: Mapping[str, OptionAnswer], savings: Mapping[str, Saving], job: Job) -> list[str]:
-    return [name for name in _able(preferred, fit, job) if _late(savings[name].stall, job) is None]
+    return [name for name in _able(preferred, fit, job) if late(savings[name].stall, job) is None]
 
 
 def _totals(names: list[str], savings: Mapping[str, Saving]) -> dict[str, Quantity]:
@@ -245,7 +245,7 @@ def _stalling_least(preferred: str, among: list[str], savings: Mapping[str, Savi
     return min(timed, key=timed.__getitem__)
 
 
-def _late(stall: CheckpointStall, job: Job) -> Reason | None:
+def late(stall: CheckpointStall, job: Job) -> Reason | None:
     """What disqualifies an option, whatever it costs: a save into the next, or a restore beyond its target."""
     if stall.save_seconds is not None and stall.fits_interval is False:
         return Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval})
@@ -298,10 +298,10 @@ def _worth(
         yield Reason("saving-priced-elsewhere", {"region": job.region})
     yield Reason("saving-costs", {"cost": mine})
     if option != by_rule:
-        too_late = _late(savings[by_rule].stall, job)
+        too_late = late(savings[by_rule].stall, job)
         if too_late is not None:
             yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
-        elif theirs is not None and (behind := list(_waiting_for_export(savings[by_rule], job))):
+        elif theirs is not None and (behind := list(waiting_for_export(savings[by_rule], job))):
             yield Reason("saving-rule-falls-behind", {"option": by_rule, "cost": theirs, "because": behind[0]})
         elif theirs is not None:
             yield Reason("saving-on-rules-option", {"option": by_rule, "cost": theirs})
@@ -320,8 +320,8 @@ def _worth(
 
 def _by_time(ruled: Saving, job: Job) -> Iterator[Reason]:
     """Why the rule's option was not taken where costs could not tell."""
-    if (late := _late(ruled.stall, job)) is not None:
-        yield Reason("saving-rule-is-late", {"option": ruled.option, "because": late})
+    if (too_late := late(ruled.stall, job)) is not None:
+        yield Reason("saving-rule-is-late", {"option": ruled.option, "because": too_late})
     elif ruled.stall.share is not None:
         tolerance = stall_tolerance(job.workload, job.facts)
         found = {"option": ruled.option, "share": ruled.stall.share, "tolerance": tolerance}
@@ -350,7 +350,7 @@ def _each_is_copied(saving: Saving, job: Job) -> bool:
     return exported_every(saving.option, saving.supply.configuration, job.demand, job.facts) == 1
 
 
-def _waiting_for_export(saving: Saving, job: Job) -> Iterator[Reason]:
+def waiting_for_export(saving: Saving, job: Job) -> Iterator[Reason]:
     found = exports_behind(saving.option, saving.supply.configuration, job)
     if found is not None:
         yield falling_behind(found.export, found.interval, found.every)
