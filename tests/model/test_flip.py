@@ -305,6 +305,12 @@ def test_what_saves_less_than_the_least_saving_does_not_flip_back_as_cheaper() -
     assert enough is not None and enough.id == "flip-saves-enough"
     shown = {name: enough.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")}
     assert shown == {"saved_before": 40, "needed_before": 50, "saved": 40, "needed": 30}
+    # Of two that are worth it the new one is dearer by 100 on both sides; setting up the old one is worth 90, then 110.
+    unsaved = [replace(side(900, 1000, 500), set_up=-worth) for worth in (90, 110)]
+    not_worth = _why_worth(*unsaved)
+    assert not_worth is not None and not_worth.id == "flip-not-worth-setting-up"
+    shown = {name: not_worth.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")}
+    assert shown == {"saved_before": 100, "needed_before": 90, "saved": 100, "needed": 110}
     # Nothing between the two is another.
     assert _why_worth(side(1000, 960, 30), side(1000, 960, 30)) is None
 

@@ -15,7 +15,15 @@ from gpufeed.model.advise import Decision, decide, plan_of
 from gpufeed.model.demand import preset_of, stall_tolerance
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.judge import COMPARISONS, NOT_AGAINST, cheaper_beyond_doubt, least_saving, setting_up, to_replace
+from gpufeed.model.judge import (
+    COMPARISONS,
+    NOT_AGAINST,
+    best_of_rule,
+    cheaper_beyond_doubt,
+    least_saving,
+    setting_up,
+    to_replace,
+)
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import late, waiting_for_export
 from gpufeed.model.profile import PrefixProfile
@@ -285,9 +293,11 @@ def why(role: str, before: Decision, after: Decision) -> Reason:
         whole = found[here]
         if whole is not None and found[there] is None:
             return Reason(because, whole.parameters)
-    return _why_worth(_reads_beside(old, new, before), _reads_beside(old, new, after)) or _why_rule_or_costs(
-        role, (one, other), _reads_beside(old, new, after)
-    )
+    by_worth = _why_worth(_reads_beside(old, new, before), _reads_beside(old, new, after))
+    if by_worth is not None:
+        return by_worth
+    left = [best_of_rule(side.fit, side.rule).option for side in (before, after)]
+    return _why_rule_or_costs(left[0] != left[1], (one, other), _reads_beside(old, new, after))
 
 
 #: Rules that say something of an answer and never choose it.
@@ -326,6 +336,7 @@ class Beside:
     for_new: float
     for_old: float
     currency: str
+    set_up: float = 0.0  # what the new one has to save more than the old one for being set up
     old_fed: Quantity | None = None
     new_fed: Quantity | None = None
     new_ends_later: bool = False
@@ -353,6 +364,7 @@ def _saves_beside(old: str, new: str, plan: Recommendation, job: Job) -> Beside:
         for_new=least_saving(job) + set_up,
         for_old=least_saving(job) - set_up,
         currency=plan.currency,
+        set_up=set_up,
     )
 
 
@@ -385,7 +397,9 @@ def _why_checkpoints(old: str, new: str, before: _Side, after: _Side) -> Reason:
         return Reason("flip-beside-reads", beside[1].parameters)
     sides = _saves_beside(old, new, one, job_before), _saves_beside(old, new, other, job_after)
     if sides[1].new_cost is not None and sides[1].old_cost is not None:
-        return _why_worth(*sides) or _why_rule_or_costs("checkpoints", (one, other), sides[1])
+        return _why_worth(*sides) or _why_rule_or_costs(
+            one.placements["checkpoints"].rule != other.placements["checkpoints"].rule, (one, other), sides[1]
+        )
     tolerated = [stall_tolerance(plan.workload, facts) for plan in (one, other)]
     share, earlier = stall.share, one.saving(old).stall.share
     within = earlier is None or earlier.value <= tolerated[0].value
@@ -417,36 +431,47 @@ def _why_worth(before: Beside, after: Beside) -> Reason | None:
         if not cheaper_beyond_doubt(mine_before, theirs_before, 0.0):
             return Reason("flip-cost", costs)
         if not cheaper_beyond_doubt(mine_before, theirs_before, before.for_new):
-            return Reason("flip-saves-enough", costs | _amounts(before, after))
+            return Reason("flip-saves-enough", costs | _amounts(before, after, before.for_new, after.for_new))
     if cheaper_beyond_doubt(theirs_before, mine_before, before.for_old):
         if not cheaper_beyond_doubt(theirs, mine, 0.0):
             return Reason("flip-no-doubt-left", costs)
         if not cheaper_beyond_doubt(theirs, mine, after.for_old):
             return Reason("flip-saves-too-little", costs | {"amount": after.for_old, "currency": after.currency})
-    if mine.value < theirs.value and mine_before.value >= theirs_before.value:
+    # Of several that are worth it the least sum is taken, with what setting up each is worth.
+    if mine.value + after.set_up >= theirs.value or mine_before.value + before.set_up < theirs_before.value:
+        return None
+    if (mine.value < theirs.value) != (mine_before.value < theirs_before.value):
         return Reason("flip-cheaper-in-the-middle", costs)
-    return None
+    if mine.value < theirs.value:
+        return Reason("flip-saves-enough", costs | _amounts(before, after, before.set_up, after.set_up))
+    turned = _turned(before), _turned(after)
+    return Reason("flip-not-worth-setting-up", costs | _amounts(*turned, turned[0].set_up, turned[1].set_up))
 
 
-def _amounts(before: Beside, after: Beside) -> dict[str, Any]:
+def _turned(it: Beside) -> Beside:
+    """The same seen from the old option."""
+    return replace(it, old_cost=it.new_cost, new_cost=it.old_cost, set_up=-it.set_up)
+
+
+def _amounts(before: Beside, after: Beside, needed_before: float, needed: float) -> dict[str, Any]:
     """What the new option saves in the middle, and what it has to save, on the two sides."""
     saved = [
         0.0 if it.old_cost is None or it.new_cost is None else it.old_cost.value - it.new_cost.value
         for it in (before, after)
     ]
-    money = {"saved_before": saved[0], "needed_before": before.for_new, "saved": saved[1], "needed": after.for_new}
+    money = {"saved_before": saved[0], "needed_before": needed_before, "saved": saved[1], "needed": needed}
     return {name: Quantity.exact(amount, after.currency) for name, amount in money.items()}
 
 
-def _why_rule_or_costs(role: str, sides: tuple[Recommendation, Recommendation], after: Beside) -> Reason:
-    """Where neither option has newly become the better one of the two: what the published rule asks for is another, or
-    the choice among several is.
+def _why_rule_or_costs(asks_for_another: bool, sides: tuple[Recommendation, Recommendation], after: Beside) -> Reason:
+    """Where neither option has newly become the better one of the two: what the published rule asks for, or leaves,
+    is another, or the choice among several is.
     """
-    before, then = sides
-    if before.placements[role].rule != then.placements[role].rule:
+    (before, then), found = sides, {"option": after.new, "cost": after.new_cost}
+    ruled = ((plan.rule.rules, plan.rule.triggers) for plan in (before, then))
+    if asks_for_another and next(ruled) != next(ruled):
         return _why_rule(before, then)
-    found = {"option": after.new, "cost": after.new_cost, "other": after.old, "other_cost": after.old_cost}
-    return Reason("flip-weighed", found)
+    return Reason("flip-weighed", found | {"other": after.old, "other_cost": after.old_cost})
 
 
 # ---- what is varied --------------------------------------------------------------------------------------------------
