@@ -81,7 +81,12 @@ def test_a_file_system_of_the_data_alone_has_nothing_to_prove_before_it_is_delet
 def test_nothing_is_created_where_everything_lies_in_s3() -> None:
     found = plan(UNET, interface="s3-api", samples_per_second_per_accelerator=0.1, checkpoints="rare")
     assert {found.placements[role].option for role in ("training_reads", "checkpoints")} == {"s3-standard"}
-    assert [step.id for step in course(found, FACTS)] == ["train", "save", "delete.copies.s3-standard", "delete.scratch"]
+    assert [step.id for step in course(found, FACTS)] == [
+        "train",
+        "save",
+        "delete.copies.s3-standard",
+        "delete.scratch",
+    ]
 
 
 def test_what_is_not_known_has_no_time() -> None:

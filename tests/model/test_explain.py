@@ -156,7 +156,7 @@ def test_the_read_demand_opens_down_to_a_published_fact() -> None:
 
 
 def test_what_was_stated_is_an_input_without_a_fact() -> None:
-    size = explain(plan("images"), load())["demand.request_bytes"]
+    size = explain(plan("images"), load())["demand.object_bytes"]
     stated = {given.name: (given.quantity.value, given.quantity.basis, given.fact) for given in size.inputs}
     assert size.equation == "dataset_bytes / objects"
     assert stated == {"dataset_bytes": (5e12, "stated", None), "objects": (50_000_000, "stated", None)}

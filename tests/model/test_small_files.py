@@ -165,3 +165,11 @@ def test_one_kms_call_per_object_has_a_quota_and_a_price_of_its_own() -> None:
     assert cost is not None and cost.value == pytest.approx(200 * (0.0004 + 0.003))
     # A directory bucket always uses a bucket key.
     assert kms["s3-express-one-zone"] == plain["s3-express-one-zone"]
+
+
+def test_one_pass_is_counted_by_the_sizes_and_not_by_their_mean() -> None:
+    mixed = prefix(10_000, 1000)
+    mixed.add_many(["images/large.tar"], [100_000_000_000])
+    s3 = next(one for one in verdict(mixed).per_option if one.option == "s3-standard")
+    # 10,000 and the 11,921 parts of 8 MiB of the large one; by the mean of 10 MB it would be two for each.
+    assert s3.request_cost is not None and s3.request_cost.value == pytest.approx(21_921 * 0.0004 / 1000)

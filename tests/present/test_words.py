@@ -217,3 +217,15 @@ def test_a_discounted_price_has_no_digits_of_a_float_s_own() -> None:
     assert words.list_price(Quantity.exact(21.957642), "USD") == "USD 21.957642"
     assert words.list_price(Quantity.exact(3.0), "USD") == "USD 3"
     assert words.list_price(Quantity.exact(3e-8), "USD") == "USD 0.00000003"
+
+
+FAILURES = Quantity(2.97 / 86_400_000, 6.5 / 86_400_000, 23.7 / 86_400_000, "failures per node-second")
+
+
+def test_failures_are_said_per_thousand_days_as_they_are_published() -> None:
+    # 6.5 failures in 1,000 days of a node are 0.0000000752 in a second.
+    assert words.quantity(FAILURES) == "6.5 failures per thousand node-days (2.97–23.7 failures per thousand node-days)"
+
+
+def test_failures_are_said_per_thousand_days_in_chinese(chinese: None) -> None:
+    assert words.quantity(FAILURES) == "每千节点天 6.5 次故障（每千节点天 2.97–23.7 次故障）"

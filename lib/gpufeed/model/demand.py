@@ -403,8 +403,7 @@ def _request_bytes(
     if random and sample_bytes is not None and sample_bytes.value < object_bytes.value:
         return _in_parts(sample_bytes, part)
     if profile is not None and profile.sized_objects:
-        requests = gets_of_profile(profile, part.value) + float(profile.sized_objects - profile.objects)
-        return (float(profile.bytes) / requests).named("bytes")
+        return mean_request(profile, part.value)
     return _in_parts(object_bytes, part)
 
 
@@ -419,6 +418,12 @@ def _in_parts(whole: Quantity, part: Quantity) -> Quantity:
 def counted(request_bytes: Quantity, profile: PrefixProfile | None) -> Quantity:
     """The size of a read that requests are counted by; it has a range where real sizes were listed."""
     return request_bytes.middle() if profile is None else request_bytes
+
+
+def mean_request(profile: PrefixProfile, part: float) -> Quantity:
+    """Mean size of the requests that read the objects under a prefix; empty ones are left out."""
+    requests = gets_of_profile(profile, part) + float(profile.sized_objects - profile.objects)
+    return (float(profile.bytes) / requests).named("bytes")
 
 
 def gets_of_profile(profile: PrefixProfile, part: float) -> Quantity:

@@ -115,17 +115,20 @@ def _as_weak_as_their_inputs(figures: dict[str, Figure]) -> dict[str, Figure]:
 
 
 def _owners(figures: Mapping[str, Quantity]) -> dict[int, str]:
-    """Which figure a number is, by the number's identity: the first that has it, and the price of the cluster before
-    the lines of the bills that it is in.
+    """Which figure a number is, by the number's identity: the first that has it; before all, what others are taken
+    from: the price of the cluster, which is in the lines of bills, and the size of an object, which a read may have.
 
     A known number has its own name, and a plain 0 or 1 belongs to nobody.
     """
     owners: dict[int, str] = {}
-    for id_, quantity in sorted(figures.items(), key=lambda figure: figure[0] != "gpu_hour_price"):
+    for id_, quantity in sorted(figures.items(), key=lambda figure: figure[0] not in _TAKEN_FROM):
         where_from = origin(quantity.value)
         if isinstance(where_from, Made) or (where_from is None and quantity.value not in (0.0, 1.0)):
             owners.setdefault(_identity(quantity.value), id_)
     return owners
+
+
+_TAKEN_FROM = frozenset({"gpu_hour_price", "demand.object_bytes"})
 
 
 def _identity(number: float) -> int:

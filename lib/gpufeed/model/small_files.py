@@ -10,6 +10,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas, fsx
 from gpufeed.model.cost import requests_price
+from gpufeed.model.demand import gets_of_profile, mean_request
 from gpufeed.model.file_system_need import carried, clients_carry
 from gpufeed.model.job import network_of, reading_processes
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls, kms_requests, nat_bandwidth
@@ -115,7 +116,7 @@ class _Prefix:
     @property
     def requests(self) -> int:
         """One pass over everything: one request per object, large objects in parts."""
-        return self.profile.objects * max(1, math.ceil(self.mean.value / self.part.value))
+        return round(gets_of_profile(self.profile, self.part.value).value)
 
     def need(self) -> fsx.Need:
         """What a file system has to hold, and to move where a job asks for it."""
@@ -133,7 +134,7 @@ class _Prefix:
         mean, plan = self.mean, self.plan
         alone = Load(
             nodes=1,
-            request_bytes=mean if mean.value <= self.part.value else self.part,
+            request_bytes=mean_request(self.profile, self.part.value),
             object_bytes=mean,
             in_flight=self.in_flight,
             writers=self.in_flight,
@@ -295,6 +296,6 @@ def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPla
         shard_bytes=profile.bytes / shards,
         shards=shards,
         objects_per_shard=profile.objects / shards,
-        requests_before=profile.objects,
+        requests_before=round(gets_of_profile(profile, part).value),
         requests_after=shards * max(1, math.ceil(profile.bytes / shards / part)),
     )
