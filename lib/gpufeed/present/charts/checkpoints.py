@@ -1,4 +1,4 @@
-"""Charts of checkpoints: goodput over the interval, one save from its beginning, time between failures by definition."""
+"""Charts of checkpoints: goodput over the interval, one save step by step, time between failures by definition."""
 
 from __future__ import annotations
 
