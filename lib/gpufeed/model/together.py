@@ -71,7 +71,7 @@ def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Togethe
     """
     alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, job=job)
     ruled = best_of_rule(fit, rule).option == FSX
-    if alone.reads == FSX or _never(alone, fit, job, ruled=ruled):
+    if alone.reads == FSX or _no_place_for_reads(alone, fit, job) or _never(alone, fit, job, ruled=ruled):
         return alone
     both = _with(FSX, fit, shared, rule=rule, job=job)
     if both.placed.option != FSX:
@@ -138,16 +138,19 @@ def _with(reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job) -
     return Together(reads, answer, saves, placed, job)
 
 
+def _no_place_for_reads(alone: Together, fit: Fit, job: Job) -> bool:
+    """Whether a file system is none for the reads, whatever it costs."""
+    reads = fit[FSX]
+    return reads.verdict == "ruled-out" or bool(against(reads)) or loading.ends_later(reads, alone.answer, job)
+
+
 def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     """Whether a file system for both cannot change the choice, without judging it.
 
     It costs no less than one for the reads alone, and in the middle no less than what saving on one for the checkpoints
     alone does, which has the least sum of price and waiting GPUs.
     """
-    reads = fit[FSX]
-    if reads.verdict == "ruled-out" or against(reads) or loading.ends_later(reads, alone.answer, job):
-        return True
-    least, whole = reads.cost.weighed, alone.weighed
+    least, whole = fit[FSX].cost.weighed, alone.weighed
     if least is None or whole is None or job.demand.checkpoint_bytes is None:
         return True
     saving = alone.saves[FSX]
