@@ -35,29 +35,20 @@ class NoSuchName(KeyError):
         super().__init__(f"no {name!r} in {place}; nearest: {self.nearest}")
 
 
-class Catalogue(Mapping[str, T], Generic[T]):
-    """Read-only mapping that names the nearest key when one is missing."""
+class Catalogue(dict[str, T], Generic[T]):
+    """A mapping that names the nearest key when one is missing; nobody writes to it.
 
-    __slots__ = ("_entries", "id")
+    A dict, because one evaluation of the model looks up several hundred facts.
+    """
+
+    __slots__ = ("id",)
 
     def __init__(self, catalogue_id: str, entries: dict[str, T]) -> None:
+        super().__init__(entries)
         self.id = catalogue_id
-        self._entries = entries
 
-    def __getitem__(self, name: str) -> T:
-        try:
-            return self._entries[name]
-        except KeyError:
-            raise NoSuchName(self.id, name, self._entries) from None
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._entries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
+    def __missing__(self, name: str) -> T:
+        raise NoSuchName(self.id, name, self)
 
 
 class Section(Catalogue[Fact]):
@@ -98,7 +89,7 @@ class Section(Catalogue[Fact]):
             raise NoSuchName(self.id, name, self) from None
 
     def _optional(self, name: str) -> Fact | None:
-        fact = self._entries.get(name)
+        fact = self.get(name)
         if fact is None and name not in self._file_names:
             raise NoSuchName(self.id, name, frozenset(self._file_names))
         return fact
@@ -112,7 +103,7 @@ class Section(Catalogue[Fact]):
     def watched(self, seen: dict[str, Fact]) -> Section:
         """The same section; each fact that is looked up in it is also put into ``seen``."""
         parts = {name: part.watched(seen) for name, part in self.parts.items()}
-        return _WatchedSection(self.id, self._entries, parts, self._file_names, seen)
+        return _WatchedSection(self.id, self, parts, self._file_names, seen)
 
     def all_facts(self) -> Iterator[Fact]:
         """Its own facts, then those of its parts."""
@@ -139,6 +130,12 @@ class _WatchedSection(Section):
         fact = super().__getitem__(name)
         self._seen[fact.id] = fact
         return fact
+
+    def get(self, name: str, default: Any = None) -> Any:
+        try:
+            return self[name]
+        except NoSuchName:
+            return default
 
     def quantity(self, name: str) -> Quantity | None:
         self._optional(name)
