@@ -99,7 +99,9 @@ def test_a_page_needs_no_network_and_runs_no_script(
     assert re.findall(r"url\((?!#)|@import", html) == []
     assert "default-src 'none'; style-src 'unsafe-inline'" in page.all("content")
     addresses = [url for tag, attributes in page.tags if tag == "a" for url in [attributes["href"] or ""]]
-    assert [url for url in addresses if not url.startswith(("https://", "#source-"))] == []
+    assert [url for url in addresses if not url.startswith(("https://", "#"))] == []
+    assert {url[1:] for url in addresses if url.startswith("#")} <= set(page.all("id"))
+    assert page.all("id").count("section-1") == 1
     assert page.all("lang") == [{"en": "en", "zh_CN": "zh-CN"}[language]]
     # Seven pictures: supply, cost, save timeline, goodput, flip points, sizes and the measurement.
     assert [tag for tag, _ in page.tags].count("figure") == [tag for tag, _ in page.tags].count("svg") == 7

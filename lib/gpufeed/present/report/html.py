@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 import pandas as pd
 
-from gpufeed.facts.messages import language
+from gpufeed.facts.messages import language, text
 from gpufeed.facts.place import data_directory
 from gpufeed.present.charts import Drawing
 from gpufeed.present.escape import escaped
@@ -38,9 +38,22 @@ def _body(content: Content) -> Iterator[str]:
     yield f'<p class="headline">{_said(content.headline)}</p>\n<p class="verdict">{_said(content.verdict)}</p>\n'
     figures = "".join(f"<div><dt>{_said(what)}</dt><dd>{_said(much)}</dd></div>" for what, much in content.figures)
     yield f'<dl class="figures">{figures}</dl>\n<p class="note">{_said(content.made)}</p>\n</header>\n'
+    yield _contents(content.sections)
     charts = _Charts()
-    for section in content.sections:
-        yield _section(section, 2, charts)
+    for number, section in enumerate(content.sections, start=1):
+        yield _section(section, 2, charts, f' id="{_ANCHOR}{number}"')
+
+
+_ANCHOR = "section-"
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    """The titles of all sections, to go to: the page is long."""
+    titles = "".join(
+        f'<li><a href="#{_ANCHOR}{number}">{_said(section.title)}</a></li>\n'
+        for number, section in enumerate(sections, start=1)
+    )
+    return f'<nav aria-label="{_said(text("report.contents"))}">\n<ol>\n{titles}</ol>\n</nav>\n'
 
 
 class _Charts:
@@ -56,11 +69,11 @@ class _Charts:
         return f'<figure role="img" aria-label="{escape(drawing.description)}">{svg}</figure>\n'
 
 
-def _section(section: Section, level: int, charts: _Charts) -> str:
+def _section(section: Section, level: int, charts: _Charts, anchor: str = "") -> str:
     style = ' class="appendix"' if section.appendix else ""
     blocks = "".join(_block(block, charts) for block in section.blocks)
     parts = "".join(_section(part, level + 1, charts) for part in section.parts)
-    return f"<section{style}>\n<h{level}>{_said(section.title)}</h{level}>\n{blocks}{parts}</section>\n"
+    return f"<section{anchor}{style}>\n<h{level}>{_said(section.title)}</h{level}>\n{blocks}{parts}</section>\n"
 
 
 def _block(block: Block, charts: _Charts) -> str:
