@@ -85,6 +85,9 @@ PLANS = {
     "mountpoint": placed(BASE, "mountpoint-s3", "s3-standard", "s3-standard"),
     "mountpoint on express": placed(BASE, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"),
     "s3 files": placed(BASE, "s3-files", "s3-files", "s3-standard"),
+    "s3 files, many objects": placed(
+        plan(dataset_bytes=2e13, objects=20_000_000), "s3-files", "s3-files", "s3-standard"
+    ),
     "all of them": placed(BASE, "s3-files", "fsx-for-lustre", "s3-express-one-zone"),
     "checkpoints alone": plan(
         task="pretraining",
@@ -316,6 +319,13 @@ def test_s3_files_outlives_its_stack_too_where_it_holds_checkpoints() -> None:
         assert ("lifecycle" in hcl(name)["aws_s3files_file_system", "training"]) == (policy == "Retain")
 
 
+def test_more_objects_than_s3_files_takes_without_a_warning_have_it_accepted() -> None:
+    for name, accepted in (("s3 files", None), ("s3 files, many objects", True)):  # 12 million, about
+        [system] = of_type(template(name)[1], "AWS::S3Files::FileSystem").values()
+        assert system["Properties"].get("AcceptBucketWarning") is accepted
+        assert hcl(name)["aws_s3files_file_system", "training"].get("accept_bucket_warning") is accepted
+
+
 def ports(document: dict[str, Any]) -> Iterator[tuple[str, str, int | None, int | None]]:
     for kind in ("Ingress", "Egress"):
         for body in of_type(document, f"AWS::EC2::SecurityGroup{kind}").values():
@@ -333,6 +343,14 @@ def test_lustre_has_its_ports_and_efa_all_traffic_each_way() -> None:
         if kind == "aws_vpc_security_group_ingress_rule"
     ]
     assert sorted(same) == sorted([("tcp", 988, 988), ("tcp", 1018, 1023)] * 3)
+    # Terraform takes away the rule that lets everything out of a new group: to itself and to the clients.
+    out = [
+        (body["security_group_id"], body["ip_protocol"], body["from_port"], body["to_port"])
+        for (kind, _), body in hcl("PERSISTENT_2-SSD-125").items()
+        if kind == "aws_vpc_security_group_egress_rule"
+    ]
+    group = "${aws_security_group.file_system.id}"
+    assert sorted(out) == sorted([(group, "tcp", 988, 988), (group, "tcp", 1018, 1023)] * 2)
     _, with_efa = template("efa")
     assert sorted(ports(with_efa)) == [("Egress", "-1", None, None)] * 3 + [("Ingress", "-1", None, None)] * 3
 

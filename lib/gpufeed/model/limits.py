@@ -13,6 +13,9 @@ from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, CostLine, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import FSX, S3_FILES, SYSTEMS
 
+#: Said against S3 Files where its creation has to accept a warning.
+MANY_OBJECTS = "s3-files-many-objects"
+
 
 def reasons(option: str, job: Job) -> Iterator[Reason]:
     """What is said against an option for how many objects and clients the job has."""
@@ -22,7 +25,7 @@ def reasons(option: str, job: Job) -> Iterator[Reason]:
     objects, clients = chosen.known("objects_without_warning"), chosen.known("maximum_connections")
     if job.run.objects > objects.value:
         said = {"objects": job.run.objects, "most": objects.value}
-        yield Reason("s3-files-many-objects", said, "s3-files-performance")
+        yield Reason(MANY_OBJECTS, said, "s3-files-performance")
     mounted = job.load.nodes * job.load.jobs
     if mounted > clients.value:
         said = {"clients": mounted, "most": clients.value}

@@ -304,6 +304,7 @@ def _rule(direction: str, group: Node, peer_name: str, peer: Node, what: Node) -
 
 def _s3_files(need: Needed) -> Node:
     arn = {"Fn::Sub": ["arn:${AWS::Partition}:s3:::${Bucket}", {"Bucket": _BUCKET}]}
+    accepted = {"AcceptBucketWarning": True} if need.accepts_bucket_warning else {}
     resources: Node = {
         "MountTargetSecurityGroup": {
             "Type": "AWS::EC2::SecurityGroup",
@@ -324,7 +325,7 @@ def _s3_files(need: Needed) -> Node:
         },
         "S3FilesFileSystem": {
             "Type": "AWS::S3Files::FileSystem",
-            "Properties": {"Bucket": arn, "RoleArn": {"Ref": "S3FilesRoleArn"}, "Tags": _TAGS},
+            "Properties": {"Bucket": arn, "RoleArn": {"Ref": "S3FilesRoleArn"}, "Tags": _TAGS} | accepted,
         },
         "MountTarget": {
             "Type": "AWS::S3Files::MountTarget",

@@ -13,6 +13,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.messages import text
 from gpufeed.facts.place import data_directory
 from gpufeed.model.fsx import automatic_metadata_iops
+from gpufeed.model.limits import MANY_OBJECTS
 from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
 from gpufeed.model.plan_cost import storage_per_month
 from gpufeed.model.recommendation import Recommendation
@@ -56,6 +57,7 @@ class Needed:
     checkpoints_in_directory_bucket: bool
     imports_changes: bool  # a bucket of the same Region tells the file system what changes there
     s3_files: bool
+    accepts_bucket_warning: bool  # more objects than S3 Files takes without a warning, at which its creation may fail
     checkpoints_in_s3_files: bool
     abort_multipart_days: int
     noncurrent_days: int
@@ -83,6 +85,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         checkpoints_in_directory_bucket=placed["checkpoints"].lies_on == EXPRESS,
         imports_changes=workload.network_path != OTHER_REGION,
         s3_files=S3_FILES in options,
+        accepts_bucket_warning=any(reason.id == MANY_OBJECTS for reason in plan.option(S3_FILES).reasons),
         checkpoints_in_s3_files=placed["checkpoints"].option == S3_FILES,
         abort_multipart_days=_in_unit(bucket, "abort_multipart_after"),
         noncurrent_days=_in_unit(bucket, "noncurrent_versions_kept"),

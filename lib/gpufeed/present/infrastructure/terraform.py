@@ -330,6 +330,8 @@ def _rules(system: FileSystem) -> Iterator[Block]:
         for first, last in system.ports:
             ports = {"ip_protocol": "tcp", "from_port": first, "to_port": last}
             yield _resource("aws_vpc_security_group_ingress_rule", f"{name}_{first}", **ends, **ports)
+            if of is group:  # Terraform takes away the rule that lets everything out
+                yield _resource("aws_vpc_security_group_egress_rule", f"{name}_{first}", **ends, **ports)
 
 
 def _s3_files(need: Needed) -> Iterator[Block]:
@@ -358,6 +360,7 @@ def _s3_files(need: Needed) -> Iterator[Block]:
         *kept,
         bucket=Expression('"arn:${data.aws_partition.current.partition}:s3:::${local.bucket_name}"'),
         role_arn=Expression("var.s3_files_role_arn"),
+        **({"accept_bucket_warning": True} if need.accepts_bucket_warning else {}),
         depends_on=[Expression("aws_s3_bucket_versioning.data")],
     )
     yield _resource(
