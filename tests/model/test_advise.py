@@ -385,6 +385,14 @@ def test_the_address_of_the_target_tells_the_option(target: str | None, option: 
     assert found.option == option
 
 
+def test_a_measurement_of_an_option_that_is_ruled_out_decides_nothing() -> None:
+    # The program speaks the S3 API alone: a file system is no place for its reads, however fast one was.
+    found = plan(measured(6.5e9, option="fsx-for-lustre"), **IMAGES)
+    reads = found.placements["training_reads"]
+    assert found.option("fsx-for-lustre").verdict == "ruled-out"
+    assert (reads.decided_by, reads.measured_used_as) == ("model", "shown-only")
+
+
 def test_a_measurement_of_an_option_that_is_not_known_is_shown_only() -> None:
     assert plan(measured(6.5e9), **IMAGES).placements["training_reads"].measured_used_as == "shown-only"
 

@@ -53,6 +53,7 @@ def test_a_save_in_many_files_goes_up_in_the_default_parts() -> None:
 def test_a_process_aims_at_its_share_of_the_network() -> None:
     # p4d.24xlarge: 400 Gbit/s towards S3, 8 accelerators.
     assert gigabits_per_process(plan(), load()) == 50
+    assert gigabits_per_process(plan(), load(), each=8) == 6  # and of its 8 loader workers, 6.25
 
 
 def test_where_the_network_is_not_known_no_target_is_made_up() -> None:

@@ -157,6 +157,10 @@ def test_without_a_metadata_configuration_the_opens_are_unknown_and_not_a_number
     row = next(row for row in found.rows if row.id == "opens")
     assert (row.has, row.verdict) == (None, "unknown")
     assert found.enough is None
+    # 6,000 IOPS and 12,000 opens/s are assumed for 4,800 GiB: for a hundredth of that no measurement is asked.
+    for asked, verdict in ((120.0, "enough"), (121.0, "unknown")):
+        found = against(replace(NEED, opens_per_s=asked), metadata_mode=None, metadata_iops=None)
+        assert next(row for row in found.rows if row.id == "opens").verdict == verdict
 
 
 def test_a_demand_that_is_not_known_is_never_called_enough() -> None:

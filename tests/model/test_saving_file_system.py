@@ -45,6 +45,9 @@ def test_a_tolerance_is_kept_at_the_published_median_and_a_deadline_at_the_slowe
     # 980 GB in 5 % of 1,800 s are 10.89 GB/s, of which saves reach 80 %; in all of 1,800 s 0.544 GB/s, at 40 %.
     assert need_of_saves(job(stall_tolerance=0.05)).write_bytes_per_s == pytest.approx(980e9 / 90 / 0.80)
     assert need_of_saves(job(checkpoint_mode="async")).write_bytes_per_s == pytest.approx(980e9 / 1800 / 0.40)
+    # Where no file system has a price, waiting has none either that could decide: the default tolerance, 5 %, does.
+    in_china = job(region="cn-north-1", gpu_hour_price=200.0)
+    assert need_of_saves(in_china).write_bytes_per_s == pytest.approx(980e9 / 90 / 0.80)
     # A target is a deadline: 980 GB in 120 s are 8.17 GB/s, at 40 %.
     assert need_of_saves(job(restore_target=120)).read_bytes_per_s == pytest.approx(980e9 / 120 / 0.40)
 

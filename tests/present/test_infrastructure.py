@@ -81,6 +81,7 @@ PLANS = {
     "file system for reads only": placed(BASE, "fsx-for-lustre", "s3-standard"),
     "file system for checkpoints only": placed(BASE, "s3-standard", "fsx-for-lustre"),
     "objects": placed(BASE, "s3-standard", "s3-standard"),
+    "objects at random": placed(plan(reads="random", request_bytes=8192), "s3-standard", "s3-standard"),
     "express": placed(BASE, "s3-express-one-zone", "s3-express-one-zone"),
     "mountpoint": placed(BASE, "mountpoint-s3", "s3-standard", "s3-standard"),
     "mountpoint on express": placed(BASE, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone"),
@@ -674,11 +675,19 @@ def test_the_part_that_a_checkpoint_writer_is_told_to_set_is_the_one_that_is_bil
     assert puts.value * 1000 == pytest.approx(saves * 2 * (math.ceil(size / 2 / int(part)) + 2))
 
 
+def test_small_reads_inside_large_objects_are_ranged_and_fetch_no_more() -> None:
+    written = files(PLANS["objects at random"], FACTS, "snippets", version="0.1.0")
+    assert "s3-connector-dataset.py" not in written
+    assert "S3ReaderConstructor.range_based(buffer_size=8192)" in written["s3-connector-random.py"]
+
+
 def test_a_training_process_aims_at_its_part_of_the_network() -> None:
     # p5.48xlarge: AWS's own client aims at 3,200 Gbit/s towards S3; 8 processes, so 400 each.
     network = FACTS.instances["p5.48xlarge"].known("s3_network").value * 8 / 1e9
     text = files(PLANS["objects"], FACTS, "snippets", version="0.1.0")
-    assert f"throughput_target_gbps={network / 8:.0f}, part_size=8388608" in text["s3-connector-dataset.py"]
+    assert f"throughput_target_gbps={network / 8:.0f}, part_size=8388608" in text["s3-connector-checkpoint.py"]
+    # Each of them has 8 loader workers, which read with a client of their own: 50 each.
+    assert f"throughput_target_gbps={network / 64:.0f}, part_size=8388608" in text["s3-connector-dataset.py"]
     assert "thread_count=10," in text["s3-connector-checkpoint.py"]
     assert "return dcp.save(" in text["s3-connector-checkpoint.py"]
     asynchronous = placed(plan(checkpoint_mode="async"), "fsx-for-lustre", "fsx-for-lustre")

@@ -118,7 +118,7 @@ def plan_of(decision: Decision) -> Recommendation:
         first = [
             Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by}, grave=True)
         ]
-    evidence = used_as(measurement, reads, job)
+    evidence = used_as(measurement, reads, decision.fit, job)
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),
         "training_reads": training_reads(

@@ -42,15 +42,15 @@ def part_of_saves(plan: Recommendation, facts: Facts) -> int | None:
     return None if part == default_part_bytes(facts) else part
 
 
-def gigabits_per_process(plan: Recommendation, facts: Facts) -> int | None:
-    """Target throughput of one training process [Gbit/s], one process per accelerator; None: network not known.
+def gigabits_per_process(plan: Recommendation, facts: Facts, *, each: float = 1) -> int | None:
+    """Target throughput of one process [Gbit/s], ``each`` accelerator having so many; None: network not known.
 
-    Equation: network of an instance towards S3 / its accelerators.  References: s3-connector-pytorch.
+    Equation: network of an instance towards S3 / its processes.  References: s3-connector-pytorch.
     """
     if plan.workload.instance_type is None:
         return None
     network = facts.instances[plan.workload.instance_type].quantity("s3_network")
     if network is None:
         return None
-    processes = plan.demand.accelerators / plan.workload.instances
+    processes = plan.demand.accelerators / plan.workload.instances * each
     return max(1, math.floor(network.value * BITS / GIGA / processes))

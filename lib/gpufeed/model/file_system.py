@@ -308,13 +308,18 @@ def _lifecycle_row(has: FileSystem) -> Compared:
     return Compared("available", has.lifecycle, "AVAILABLE", "enough" if serves else "short")
 
 
+#: What is asked may be so many times less than an assumed figure for it to be enough all the same.
+_FAR_FROM_ASSUMED = 100.0
+
+
 def _number_row(trait: str, has: Quantity | None, asked: float, unit: str) -> Compared:
     if not asked:
         return Compared(trait, has, None, "not-asked")
     needs = Quantity.exact(asked, unit)
     if has is None:
-        why = "fsx-opens-not-published" if trait == "opens" else "fsx-not-published"
-        return Compared(trait, None, needs, "unknown", Reason(why))
+        return Compared(trait, None, needs, "unknown", Reason("fsx-not-published"))
+    if trait == "opens" and has.basis == "assumed" and asked > has.value / _FAR_FROM_ASSUMED:
+        return Compared(trait, None, needs, "unknown", Reason("fsx-opens-not-published"))
     # A sum of floats may miss the rate it was sized for by its last digit.
     if has.value >= asked * (1 - 1e-9):
         return Compared(trait, has, needs, "enough")
@@ -353,8 +358,14 @@ def _iops(has: FileSystem, facts: Facts) -> float | None:
 
 
 def _opens(has: FileSystem, facts: Facts) -> Quantity | None:
-    iops = _iops(has, facts)
-    return None if iops is None else (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
+    """Files opened per second; assumed, as for a new one, where there is no metadata configuration."""
+    iops, basis = _iops(has, facts), None
+    if iops is None and has.capacity_gib is not None:
+        iops, basis = fsx.automatic_metadata_iops(has.capacity_gib, facts), "assumed"
+    if iops is None:
+        return None
+    opens = (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
+    return opens if basis is None else opens._replace(basis=basis)
 
 
 def _link_row(has: FileSystem, section: Section | None) -> Compared:

@@ -9,6 +9,7 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model import fsx
 from gpufeed.model.fsx import GIB, Bound, Carried, Need
 from gpufeed.model.job import Job
 from gpufeed.model.rules import FSX
@@ -155,9 +156,10 @@ def _save_rate(job: Job) -> float:
 
 
 def by_price(job: Job) -> bool:
-    """Whether synchronous saves are as fast as it pays, and no tolerance was stated for them."""
-    synchronous = job.demand.checkpoint_mode != "async"
-    return synchronous and job.workload.stall_tolerance is None and job.run.weighed_gpu_price is not None
+    """Whether synchronous saves are as fast as pays: no tolerance was stated, and waiting and capacity have prices."""
+    if job.demand.checkpoint_mode == "async" or job.workload.stall_tolerance is not None:
+        return False
+    return job.run.weighed_gpu_price is not None and fsx.any_priced(job.region, job.facts)
 
 
 def _restore_rate(job: Job) -> float:

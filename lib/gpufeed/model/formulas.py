@@ -111,6 +111,8 @@ def idle_hours(run_hours: float, fed_share: Quantity) -> Quantity:
     """Hours a run lasts longer because it is fed at f: hours × (1/f − 1)."""
 
     def extra(share: float) -> float:
+        if share > 1.0:  # by the last digit of a sum of shares
+            return 0.0
         return run_hours * (1.0 / share - 1.0) if share > 0 else float("inf")
 
     return Quantity(

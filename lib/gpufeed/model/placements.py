@@ -41,11 +41,16 @@ def _backing(option: str, job: Job) -> str | None:
     return S3 if option in (FSX, S3_FILES) else None
 
 
-def used_as(measurement: Measurement | None, reads: str, job: Job) -> str | None:
-    """What a measurement was good for: of the option it was taken on, or where that is not known of the chosen one."""
+def used_as(measurement: Measurement | None, reads: str, fit: Mapping[str, OptionAnswer], job: Job) -> str | None:
+    """What a measurement was good for: of the option it was taken on, or where that is not known of the chosen one.
+
+    One of an option that is ruled out decides nothing.
+    """
     if measurement is None or measurement.read_bytes_per_s is None:
         return None
     taken_on = measurement.option or reads
+    if taken_on in fit and fit[taken_on].verdict == "ruled-out":
+        return "shown-only"
     return used_for(measurement, taken_on, job.load)
 
 

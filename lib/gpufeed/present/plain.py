@@ -18,7 +18,7 @@ from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.answer import precedences
 from gpufeed.present.escape import visible
-from gpufeed.present.tables.file_system import compared_rows, per_month, settings, size_set_by
+from gpufeed.present.tables.file_system import compared_rows, opened, per_month, settings, size_set_by
 
 
 def recommendation(plan: Recommendation) -> list[str]:
@@ -279,7 +279,7 @@ def file_systems(sized: Sized) -> list[str]:
                 configuration=settings(one),
                 read=words.quantity(one.read_bytes_per_s),
                 write=words.quantity(one.write_bytes_per_s),
-                opens=words.quantity(one.opens_per_s),
+                opens=opened(one),
                 size_set_by=size_set_by(one),
                 price=per_month(one, currency),
             )

@@ -3,7 +3,7 @@
 from gpufeed.model.fsx.choice import cheapest, configurations, configured
 from gpufeed.model.fsx.efa import EFA_CONNECTIONS, EFA_IN_PARTS, efa_advised, efa_for_all, efa_offered, of_efa
 from gpufeed.model.fsx.orders import allowed_types, best_orders, disqualifiers, not_replicated, orders_for
-from gpufeed.model.fsx.prices import prices, unit_prices, weighed_unit_prices
+from gpufeed.model.fsx.prices import any_priced, prices, unit_prices, weighed_unit_prices
 from gpufeed.model.fsx.said import (
     BEYOND_PUBLISHED,
     CARRIED_LESS,
@@ -68,6 +68,7 @@ __all__ = [
     "accepted",
     "allowed_capacity",
     "allowed_types",
+    "any_priced",
     "asked_gib",
     "automatic_metadata_iops",
     "best_orders",

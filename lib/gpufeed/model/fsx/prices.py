@@ -26,6 +26,12 @@ def weighed_unit_prices(name: str, region: str, facts: Facts) -> tuple[Quantity 
     )
 
 
+@lru_cache(maxsize=64)  # likewise
+def any_priced(region: str, facts: Facts) -> bool:
+    """Whether any type has a price in this Region, or in another with the same currency."""
+    return any(weighed_unit_prices(name, region, facts)[0] is not None for name in facts.fsx)
+
+
 def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
     """(storage, ordered metadata IOPS) per month; IOPS cost 0 where none are ordered, priced or not."""
     a_gib, an_iops = unit_prices(order.name, region, facts)

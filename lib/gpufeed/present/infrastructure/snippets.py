@@ -50,7 +50,8 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
     if S3_FILES in (reads, checkpoints):
         names.append("s3-files.sh")
     if reads in _OBJECT_STORES:
-        names.append("s3-connector-dataset.py")
+        random = plan.workload.reads == "random"
+        names.append("s3-connector-random.py" if random else "s3-connector-dataset.py")
     names.append("dcp-checkpoint.py" if _writes_files(saved, facts) else "s3-connector-checkpoint.py")
     head = "".join(f"# {line}\n" for line in need.about)
     return {name: head + _filled(name, values) for name in names}
@@ -68,7 +69,8 @@ def _writes_files(saved: Placement, facts: Facts) -> bool:
 
 def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
     flags = _mount_flags(plan, facts)
-    gigabits, placed = gigabits_per_process(plan, facts), plan.placements["checkpoints"]
+    placed = plan.placements["checkpoints"]
+    workers = plan.workload.workers_per_accelerator or facts.model.known("workers_per_accelerator").value
     saved, working = placed.option, (plan.placements["training_reads"], placed)
     return {
         "abort_days": str(need.abort_multipart_days),
@@ -76,7 +78,9 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "options": "\n".join(f"    - {flag}" for flag in flags),
         "capacity": "" if need.file_system is None else str(need.file_system.capacity_gib),
         "region": plan.region,
-        "target": "" if gigabits is None else f"throughput_target_gbps={gigabits}, ",
+        "target": _target(gigabits_per_process(plan, facts)),
+        "read_target": _target(gigabits_per_process(plan, facts, each=workers)),
+        "request": "" if plan.demand.request_bytes is None else f"{plan.demand.request_bytes.value:.0f}",
         "part": str(default_part_bytes(facts)),
         "save_part": str(part_of_saves(plan, facts) or default_part_bytes(facts)),
         "largest": words.gibibytes(largest_written_file(plan, facts)),
@@ -105,6 +109,10 @@ def _mount_flags(plan: Recommendation, facts: Facts) -> list[str]:
         flags.append("incremental-upload")
     part = part_of_saves(plan, facts)
     return [*flags, f"write-part-size {part}"] if part is not None else flags
+
+
+def _target(gigabits: int | None) -> str:
+    return "" if gigabits is None else f"throughput_target_gbps={gigabits}, "
 
 
 def _filled(name: str, values: Mapping[str, str]) -> str:

@@ -37,7 +37,7 @@ def _file_system(one: Configuration, group: str, currency: str) -> tuple[str, ..
         text(f"fsx.verdict.{group}"),
         words.quantity(one.read_bytes_per_s),
         words.quantity(one.write_bytes_per_s),
-        words.quantity(one.opens_per_s),
+        opened(one),
         size_set_by(one),
         per_month(one, currency),
         words.sentences(*map(words.reason, (*one.lacks, *one.notes))) or "–",
@@ -47,6 +47,14 @@ def _file_system(one: Configuration, group: str, currency: str) -> tuple[str, ..
 def settings(one: Configuration) -> str:
     """What to order: type, capacity, MB/s per TiB, metadata IOPS, EFA."""
     return text("present.list-separator").join(words.setting(name, value) for name, value in one.settings.items())
+
+
+def opened(one: Configuration) -> str:
+    """Files opened per second, and that they are assumed where AWS publishes no rate."""
+    said = words.quantity(one.opens_per_s)
+    if one.opens_per_s.basis != "assumed":
+        return said
+    return text("present.used-as", option=said, used_as=words.basis("assumed"))
 
 
 def size_set_by(one: Configuration) -> str:
