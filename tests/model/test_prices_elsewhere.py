@@ -135,3 +135,18 @@ def test_a_default_that_is_stated_changes_no_placement(traits: dict[str, Any]) -
     assert {name: one.option for name, one in found.placements.items()} == {
         name: one.option for name, one in by_default.placements.items()
     }
+
+
+def test_a_type_without_a_price_here_is_named_where_it_would_cost_less_together_with_the_gpus_that_wait() -> None:
+    job = {"task": "pretraining", "instances": 32, "instance_type": "p5en.48xlarge", "model_parameters": 70e9}
+    job |= {"dataset_bytes": 20e12, "interface": "posix", "checkpoints": "frequent", "run_hours": 200}
+    east, west = (plan(job | {"region": region}) for region in ("us-east-1", "us-west-2"))
+    # PERSISTENT_2 at 1,000 MB/s per TiB has a price in us-east-1, 0.60, and is chosen there; us-west-2 has none for it.
+    # By the median of the others, 0.6365, fewer GiB pay.
+    settings = east.placements["training_reads"].configuration
+    assert (settings["throughput_mb_per_s_per_tib"], settings["storage_capacity_gib"]) == (1000, 43_200)
+    assert west.placements["training_reads"].configuration["throughput_mb_per_s_per_tib"] == 250
+    [said] = [warning.parameters for warning in west.warnings if warning.id == "fsx-unpriced-with-waiting"]
+    assert (said["configuration"], said["gib"]) == ("PERSISTENT_2-SSD-1000", 38_400)
+    assert 0.5 < said["share"] < 1.0
+    assert "fsx-unpriced-with-waiting" not in {warning.id for warning in east.warnings}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpufeed.facts.catalogue import Section
 from gpufeed.model import fsx
@@ -42,16 +42,46 @@ def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weight
     """
     facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
     orders = fsx.best_orders(need, job.region, facts) if waits else []
-    advised = fsx.efa_advised(need, facts)
-    least, gib, best = math.inf, math.inf, None
-    for order in (order for order in orders if order.efa or not advised):
-        for one in _orders_by_sum(order, waits, need, job, most=least):
-            if one[:2] < (least, gib) and not _wants_efa(one[2], need, job):
-                least, gib, best = one
+    _, best = _least_sum(orders, waits, need, job)
     if best is None or best == orders[0]:
         return fsx.cheapest(need, job.region, facts)
     chosen = fsx.configured(best, job.region, facts, need)
     return chosen if best in orders else replace(chosen, size_set_by=WAITING)
+
+
+def unpriced_with_waiting(
+    chosen: Mapping[str, Any], needs: Iterable[Need], job: Job, *, saves: bool = True, weights: bool = True
+) -> Iterator[Reason]:
+    """A type without a price here that may cost less together with the GPUs that wait, by the prices of other Regions.
+
+    Nothing where waiting did not decide: the cheapest is compared with those without a price where it is chosen.
+    """
+    facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
+    for need in needs if waits else ():
+        orders = fsx.best_orders(need, job.region, facts)
+        least, best = _least_sum(orders, waits, need, job)
+        if best is None or best == orders[0] or fsx.configured(best, job.region, facts, need).settings != chosen:
+            continue
+        everything = fsx.orders_for(need, job.region, facts)
+        unpriced = [order for order in everything if fsx.unit_prices(order.name, job.region, facts)[0] is None]
+        much, other = _least_sum(unpriced, waits, need, job, most=least)
+        if other is not None and much < least:
+            said = {"configuration": other.name, "gib": other.capacity_gib, "region": job.region}
+            said |= {"share": much / least, "chosen": best.name, "chosen_gib": best.capacity_gib}
+            yield Reason(fsx.UNPRICED_WITH_WAITING, said)
+
+
+def _least_sum(
+    orders: list[Order], waits: list[_Waiting], need: Need, job: Job, *, most: float = math.inf
+) -> tuple[float, Order | None]:
+    """The least sum of all types and larger capacities, and its order; of equals the smaller.  None: none is priced."""
+    advised = fsx.efa_advised(need, job.facts)
+    least, gib, best = most, math.inf, None
+    for order in (order for order in orders if order.efa or not advised):
+        for one in _orders_by_sum(order, waits, need, job, most=least):
+            if one[:2] < (least, gib) and not _wants_efa(one[2], need, job):
+                least, gib, best = one
+    return least, best
 
 
 def dearer_for_weights(reads: OptionAnswer, job: Job) -> Iterator[Reason]:

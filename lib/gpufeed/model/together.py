@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
+from gpufeed.model.epochs import shares_to_size_for
+from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import said_with_the_plan
 from gpufeed.model.job import Job
@@ -26,6 +28,7 @@ from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import FSX, RuleAnswer
 from gpufeed.model.saving import savings
+from gpufeed.model.saving_file_system import unpriced_with_waiting
 
 Fit = Mapping[str, OptionAnswer]
 
@@ -114,10 +117,15 @@ def in_plan(fit: Fit, chosen: Together) -> dict[str, OptionAnswer]:
 
 def ordered(chosen: Together) -> tuple[Reason, ...]:
     """What is said of the file system that the plan orders; nothing where it orders none."""
+    job, saves = chosen.job, chosen.placed.option == FSX
     if chosen.reads == FSX:
-        return chosen.answer.reasons
+        needs = [need_of(job, share, saves=saves) for share in shares_to_size_for(job.passes)]
+        settings = chosen.answer.supply.configuration
+        return (*chosen.answer.reasons, *unpriced_with_waiting(settings, needs, job, saves=saves))
     own = chosen.saves[FSX].own
-    return () if own is None or chosen.placed.option != FSX else said_with_the_plan(own)
+    if own is None or not saves:
+        return ()
+    return (*said_with_the_plan(own), *unpriced_with_waiting(own.settings, [need_of_saves(job)], job, weights=False))
 
 
 def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer, job: Job) -> OptionAnswer:

@@ -20,6 +20,7 @@ from gpufeed.model.rules import FSX
 #: Notes on a file system that belong to any plan that orders it, and how grave they are is said there.
 BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
+UNPRICED_WITH_WAITING = "fsx-unpriced-with-waiting"
 NONE_PRICED, PRICED_ELSEWHERE = "fsx-none-priced", "fsx-priced-elsewhere"
 SIZED_BY_ASSUMED_OPENS = "fsx-sized-by-assumed-opens"
 #: The clients carry less than is asked: no file system, however large, would bring more.
@@ -29,7 +30,15 @@ CARRIED_LESS = {
     "write": "fsx-clients-carry-less-write",
 }
 SAID_WITH_THE_PLAN = frozenset(
-    {BEYOND_PUBLISHED, UNPRICED_CHEAPER, UNPRICED_SMALLER, NONE_PRICED, PRICED_ELSEWHERE, CARRIED_LESS["read"]}
+    {
+        BEYOND_PUBLISHED,
+        UNPRICED_CHEAPER,
+        UNPRICED_SMALLER,
+        UNPRICED_WITH_WAITING,
+        NONE_PRICED,
+        PRICED_ELSEWHERE,
+        CARRIED_LESS["read"],
+    }
     | {SIZED_BY_ASSUMED_OPENS, EFA_CONNECTIONS, EFA_IN_PARTS}
 )
 
