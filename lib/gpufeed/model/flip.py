@@ -27,7 +27,7 @@ from gpufeed.model.judge import (
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import late, waiting_for_export
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import Evaluation, FlipPoint, OptionAnswer, Reason, Recommendation
+from gpufeed.model.recommendation import CheckpointStall, Evaluation, FlipPoint, OptionAnswer, Reason, Recommendation
 from gpufeed.model.retention import kept_checkpoints
 from gpufeed.model.workload import Workload
 
@@ -188,16 +188,18 @@ class _Search:
             yield self._narrowed(role, near, far)
 
     def _without_influence(self, before: Decision, first: _Tried, bound: float) -> bool:
-        """Whether the model does not read the trait: each figure is the same at the start, the first step and beyond.
+        """Whether the trait decides nothing here: all that does is the same at the start, the first step and beyond.
 
         Beyond is the bound, and half way to it.
         """
         value, here = first
-        if not _same(before, here):
+        decides = _deciding(here)
+        if _deciding(before) != decides:
             return False
         there = self._kept[bound] = self._at(bound)
         middle = math.sqrt(value * bound)
-        return _same(here, there) and _same(here, self._at(float(round(middle)) if self._trait.whole else middle))
+        half_way = float(round(middle)) if self._trait.whole else middle
+        return decides == _deciding(there) == _deciding(self._at(half_way))
 
     def _narrowed(self, role: str, near: _Tried, far: _Tried) -> FlipPoint:
         """Narrow (near, far] down to the value nearest to ``near`` where the role's option is another one."""
@@ -241,12 +243,24 @@ class _Search:
         return decide(workload, now.job.facts, profile=self._profile, measurement=now.measurement)
 
 
-def _same(one: Decision, other: Decision) -> bool:
-    """Whether nothing that decides is different; what is merely said may be."""
-    mine, its = one.whole, other.whole
-    return (one.rule, one.fit, mine.saves, mine.answer) == (other.rule, other.fit, its.saves, its.answer) and (
-        one.options == other.options
-    )
+def _deciding(decision: Decision) -> tuple[Any, ...]:
+    """All that decides: what is merely shown, such as how much more an option gives than is asked, may differ."""
+    whole, run = decision.whole, decision.job.run
+    fit = {name: _weighed(answer) for name, answer in decision.fit.items()}
+    target = decision.job.workload.restore_target
+    saves = {name: (saving.weighed, *_timed(saving.stall, target)) for name, saving in whole.saves.items()}
+    # What a choice has to save to be one follows from price and hours.
+    needed = run.weighed_gpu_price, run.hours
+    return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves
+
+
+def _timed(stall: CheckpointStall, target: float | None) -> tuple[Any, ...]:
+    return stall.save_seconds, stall.share, None if target is None else stall.restore_seconds
+
+
+def _weighed(answer: OptionAnswer) -> tuple[Any, ...]:
+    said = [reason.id for reason in answer.reasons]
+    return answer.verdict, said, answer.weighed, answer.fed, answer.first_epoch.loading
 
 
 def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
