@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from examples import FILE_SYSTEM, LINK
+from examples import FILE_SYSTEM, LANGUAGE_MODEL, LINK
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
@@ -302,3 +302,29 @@ def test_one_for_checkpoints_alone_is_sized_for_them_and_not_for_the_data() -> N
     found = sized(job, facts, plan=plan)
     assert (found.need.holds_bytes, found.need.opens_per_s) == (3 * 980e9, 0.0)
     assert found.found.all[0].settings == plan.placements["checkpoints"].configuration
+
+
+def test_one_that_exists_is_held_against_the_tolerance_where_the_price_of_waiting_sized_the_plans_own() -> None:
+    facts = load()
+    traits = {**LANGUAGE_MODEL, "interface": "posix", "checkpoint_interval": 1800, "checkpoints_kept": 2}
+    workload = Workload.from_mapping(traits, facts)
+    found = sized(workload, facts, plan=recommend(workload, facts))
+    # 980 GB by the end of 1,800 s, at 40 % of the rate: 1.36 GB/s, at which the GPUs wait for 38 % of the run.
+    assert found.need.write_bytes_per_s == pytest.approx(980e9 / 1800 / 0.40)
+    # Within 5 % of the run, at 80 %: 13.6 GB/s; the plan's own is as fast as pays, which is more.
+    assert found.compared_by.write_bytes_per_s == pytest.approx(980e9 / 90 / 0.80)
+    slow = replace(FILE_SYSTEM, capacity_gib=7200.0, mb_per_s_per_tib=250.0, metadata_mode="AUTOMATIC")
+    rows = {row.id: row for row in compare(slow, found.compared_by, facts).rows}
+    assert rows["write"].verdict == "short"
+
+
+def test_what_is_slower_than_the_tolerance_is_enough_where_no_faster_one_pays() -> None:
+    facts = load()
+    # 5 % of 7,200 s ask for 3.4 GB/s, which cost more than they spare where an hour of the one instance costs USD 1.
+    traits = {**LANGUAGE_MODEL, "instances": 1, "gpu_hour_price": 1.0, "interface": "posix"}
+    traits |= {"checkpoint_interval": 7200, "checkpoints": "frequent", "dataset_bytes": 1e12, "objects": 10_000}
+    workload = Workload.from_mapping(traits, facts)
+    found = sized(workload, facts, plan=recommend(workload, facts))
+    own = found.found.all[0].write_bytes_per_s.value
+    assert own < 980e9 / 360 / 0.80
+    assert found.compared_by.write_bytes_per_s == own

@@ -257,3 +257,10 @@ def test_doubling_every_price_changes_no_choice(traits: dict[str, Any]) -> None:
     assert once.settings == doubled.settings
     assert once.per_month is not None and doubled.per_month is not None
     assert doubled.per_month.value == pytest.approx(2 * once.per_month.value)
+
+
+def test_no_more_checkpoints_are_kept_than_the_run_makes() -> None:
+    # 10 hours, a save an hour: ten of 980 GB, however many are to be kept; and one where not one interval passes.
+    made = need_of_saves(job(run_hours=10, checkpoint_interval=3600, checkpoints_kept=100)).holds_bytes
+    assert made == pytest.approx(10 * 980e9)
+    assert need_of_saves(job(run_hours=0.5, checkpoint_interval=3600, checkpoints_kept=100)).holds_bytes == 980e9

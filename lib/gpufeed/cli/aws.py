@@ -59,7 +59,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.observe.aws.file_systems import file_system
 
     read = file_system(arguments.file_system, arguments.region or workload.region)
-    comparison = compare(read.file_system, found.need, facts)
+    comparison = compare(read.file_system, found.compared_by, facts)
     currency = facts.currency_of(read.file_system.region)
     if arguments.json:
         print_json(contract.comparison(comparison, currency, found))

@@ -13,7 +13,7 @@ from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import epochs, fsx
 from gpufeed.model.file_system_need import need_of, need_of_saves
-from gpufeed.model.fsx import GIB, MB, Configuration, Configurations, Need
+from gpufeed.model.fsx import GIB, MB, Carried, Configuration, Configurations, Need
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
@@ -47,6 +47,11 @@ class Sized:
     currency: str
     found: Configurations
     left_out: LeftOut | None = None
+    held_against: Need | None = None  # by an existing one: its saves keep within the tolerance, or as fast as pays
+
+    @property
+    def compared_by(self) -> Need:
+        return self.held_against or self.need
 
 
 def sized(
@@ -64,7 +69,8 @@ def sized(
     own = None if plan is None else plan.saving(FSX).own
     if plan is not None and own is not None and SAVES in holds:
         left_out = LeftOut(READS, _place(plan, READS), need_of(job))
-        return replace(_sized(need_of_saves(job), job, own), left_out=left_out)
+        found = replace(_sized(need_of_saves(job), job, own), left_out=left_out)
+        return replace(found, held_against=_as_fast_as_pays(need_of_saves(job, tolerated=True), found))
     saves = SAVES in holds or not holds
     needs = [need_of(job, share, saves=saves) for share in epochs.shares_to_size_for(job.passes)]
     if plan is None:
@@ -72,8 +78,31 @@ def sized(
     chosen = plan.option(FSX).supply.configuration
     sizes = [_sized(need, job, file_system_with_waiting(need, job, saves=saves)) for need in needs]
     first = next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
+    if saves:
+        share = epochs.shares_to_size_for(job.passes)[sizes.index(first)]
+        first = replace(first, held_against=_as_fast_as_pays(need_of(job, share, tolerated=True), first))
     both = need_of(job)
     return first if saves or not both.saves else replace(first, left_out=LeftOut(SAVES, _place(plan, SAVES), both))
+
+
+def _as_fast_as_pays(need: Need, sized_: Sized) -> Need:
+    """A need whose saves keep within the tolerance, but where a slower file system costs less than the GPUs that wait.
+
+    The plan's own stands first, and has the least sum of both.
+    """
+    if not sized_.found.all:
+        return need
+    most = sized_.found.all[0].write_bytes_per_s.value
+
+    def slower(carried: Carried | None) -> Carried | None:
+        return None if carried is None else carried._replace(write=min(carried.write, most))
+
+    return replace(
+        need,
+        write_bytes_per_s=min(need.write_bytes_per_s, most),
+        over_tcp=slower(need.over_tcp),
+        over_efa=slower(need.over_efa),
+    )
 
 
 def _place(plan: Recommendation, role: str) -> str:

@@ -12,17 +12,19 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
 from gpufeed.model.fsx import GIB, Bound, Carried, Need
 from gpufeed.model.job import Job
+from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
 
 
-def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
+def need_of(job: Job, share: float = 1.0, *, saves: bool = True, tolerated: bool = False) -> Need:
     """What a file system that the job reads from has to hold and to move.
 
     Beside the data it has room for the weights that the job starts from; equal jobs are taken to start from the same.
     With ``saves`` it has room for the last good checkpoints as well, takes the saves, and reads for a restore
     where that is more.  ``share`` is that of the training reads which reach it: the memory of the instances may serve
-    the others.  Several jobs are sized for all of them at once: reading, saving, or restoring.
+    the others.  Several jobs are sized for all of them at once: reading, saving, or restoring.  ``tolerated``: saves as
+    fast as the tolerance asks, also where their price would decide.
     Assumption: a file is opened once for all of it that is read, also where it is read in parts.
     """
     asked, load, facts, jobs = job.demand, job.load, job.facts, job.load.jobs
@@ -42,7 +44,7 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True) -> Need:
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
-        **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves),
+        **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves, tolerated=tolerated),
     )
 
 
@@ -53,7 +55,7 @@ def holds_everything(configuration: Mapping[str, Any], job: Job, *, saves: bool)
     return capacity >= need.holds_bytes + need.leaves_bytes
 
 
-def need_of_saves(job: Job) -> Need:
+def need_of_saves(job: Job, *, tolerated: bool = False) -> Need:
     """What a file system for the checkpoints alone has to hold and to move: those kept, the saves, and a restore."""
     load, jobs = job.load, job.load.jobs
     return Need(
@@ -63,19 +65,19 @@ def need_of_saves(job: Job) -> Need:
         efa=load.efa_network is not None,
         efa_interfaces=_efa_interfaces(job),
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
-        **_rates(0.0, 0.0, job, saves=True),
+        **_rates(0.0, 0.0, job, saves=True, tolerated=tolerated),
     )
 
 
 # ---- rates -----------------------------------------------------------------------------------------------------------
 
 
-def _rates(read: float, opens: float, job: Job, *, saves: bool) -> dict[str, Any]:
+def _rates(read: float, opens: float, job: Job, *, saves: bool, tolerated: bool = False) -> dict[str, Any]:
     """The rates of a need, those of all jobs: what is asked, and what of it the clients carry."""
     asked, beside = {"read": read}, 0.0
     load, demand = job.load, job.demand
     if saves:
-        asked |= {"restore": _restore_rate(job), "write": _save_rate(job)}
+        asked |= {"restore": _restore_rate(job), "write": _save_rate(job, tolerated=tolerated)}
         beside = _value(demand.checkpoint_write_bytes_per_s) if demand.checkpoint_mode == "async" and read else 0.0
 
     def over(*, efa: bool) -> Carried:
@@ -140,7 +142,7 @@ def clients_carry(load: Load, facts: Facts, *, efa: bool) -> dict[str, dict[str,
     }
 
 
-def _save_rate(job: Job) -> float:
+def _save_rate(job: Job, *, tolerated: bool = False) -> float:
     """What must be provisioned for the saves [bytes/s].
 
     A deadline has to hold at the slowest share of a provisioned rate that was published, a tolerance at the middle one:
@@ -150,7 +152,7 @@ def _save_rate(job: Job) -> float:
     References: mlperf-storage-checkpoints-v3.0, megatron-scaling-paper.
     """
     reached, demand = job.facts.model.known("checkpoint_rate_share"), job.demand
-    if demand.checkpoint_mode != "async" and not by_price(job):
+    if demand.checkpoint_mode != "async" and (tolerated or not by_price(job)):
         return _value(demand.checkpoint_write_bytes_per_s) / reached.value
     return _value(demand.checkpoint_bytes) / demand.checkpoint_interval / reached.low
 
@@ -190,5 +192,7 @@ def _data_bytes(job: Job) -> float:
 def _checkpoints_bytes(job: Job) -> float:
     """Room for checkpoints beside the data: the last good one stays while the next is written."""
     size = job.demand.checkpoint_bytes
-    kept = job.workload.checkpoints_kept or job.facts.model.known("checkpoints_kept").value
-    return 0.0 if size is None else size.value * kept
+    if size is None:
+        return 0.0
+    kept = kept_of(job.run.training_hours, job.workload, job.demand, job.facts).value
+    return size.value * kept

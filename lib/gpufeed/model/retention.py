@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model.cost import Bill, Run, bill_of, stored, sum_of, summed
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
@@ -75,6 +76,16 @@ def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
     return facts.model.known("checkpoints_kept")
 
 
+def kept_of(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Quantity:
+    """How many are kept of those that so many hours make: never more than there are, and one at least."""
+    kept, made = kept_checkpoints(workload, facts), max(1.0, math.ceil(_made(hours, demand)))
+    return kept if kept.high <= made else least(kept, kept.at(made))
+
+
+def _made(hours: float, demand: Demand) -> float:
+    return hours * _SECONDS_PER_HOUR / demand.checkpoint_interval
+
+
 def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
     """What an FSx for Lustre file system exports to the bucket: kept there, and each part that brings it there.
 
@@ -102,8 +113,8 @@ def saves_in(
     upload = upload_of(size.value, writers, facts)
     return Saves(
         size=size,
-        kept=kept_checkpoints(workload, facts),
-        count=hours * _SECONDS_PER_HOUR / demand.checkpoint_interval,
+        kept=kept_of(hours, workload, demand, facts),
+        count=_made(hours, demand),
         parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
         exported_every=1 if exporting is None else exported_every(FSX, exporting, demand, facts),
