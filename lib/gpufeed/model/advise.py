@@ -10,7 +10,16 @@ from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading,
 from gpufeed.model.file_system_need import holds_everything
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.judge import cheapest, fitness, judge, least_saving, many_small_files
+from gpufeed.model.judge import (
+    Judged,
+    cheapest,
+    fitness,
+    judge,
+    least_saving,
+    many_small_files,
+    reads_alike,
+    with_saves_of,
+)
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
@@ -45,7 +54,7 @@ class Decision:
     measurement: Measurement | None
     traits: Traits
     rule: RuleAnswer
-    on_s3: OptionAnswer  # as it was judged, before the rule looked at it
+    judged: Mapping[str, Judged]  # before the rule looked at it
     fit: Mapping[str, OptionAnswer]  # as places of the reads alone
     whole: Together
     scratch: Placement
@@ -64,14 +73,23 @@ def decide(
     *,
     profile: PrefixProfile | None = None,
     measurement: Measurement | None = None,
+    like: Decision | None = None,
 ) -> Decision:
-    """The part of :func:`recommend` that a search asks for again and again."""
+    """The part of :func:`recommend` that a search asks for again and again.
+
+    ``like`` is what was decided with the same facts and measurement: where the reads are alike, it is not worked out
+    anew how each option serves them.
+    """
     job, warnings = job_of(workload, facts, profile)
-    judged = {option: judge(option, job, measurement) for option in SYSTEMS}
-    frequent, fast_restore, flips_at = checkpoint.frequent(workload, judged[S3].stall, facts)
+    if like is not None and reads_alike(job, like.job):
+        judged = {option: with_saves_of(found, job) for option, found in like.judged.items()}
+    else:
+        judged = {option: judge(option, job, measurement) for option in SYSTEMS}
+    on_s3 = judged[S3].answer
+    frequent, fast_restore, flips_at = checkpoint.frequent(workload, on_s3.stall, facts)
     if flips_at is not None:
         warnings.append(Caveat(f"frequency-derived-{'frequent' if frequent else 'rare'}", {"interval": flips_at}))
-    small_and_many = many_small_files(job, judged[S3])
+    small_and_many = many_small_files(job, on_s3)
     if small_and_many:
         warnings.append(Caveat("many-small-files"))
     traits = traits_of(
@@ -83,12 +101,12 @@ def decide(
         many_small_files=small_and_many,
     )
     rule = published_rule(traits, facts)
-    fit = {option: fitness(answer, traits, job) for option, answer in judged.items()}
+    fit = {option: fitness(answer, traits, job) for option, (answer, _) in judged.items()}
     rewritten = all(answer.verdict == "ruled-out" for answer in fit.values())
     if rewritten:
-        fit = {option: fitness(answer, traits, job, rewritten=True) for option, answer in judged.items()}
+        fit = {option: fitness(answer, traits, job, rewritten=True) for option, (answer, _) in judged.items()}
     shared = Shared(
-        lambda: judge(FSX, job, measurement, saves=True),
+        lambda: judge(FSX, job, measurement, saves=True).answer,
         lambda answer: fitness(answer, traits, job, rewritten=rewritten),
     )
     whole = together(fit, shared, rule, job=job)
@@ -97,7 +115,7 @@ def decide(
         measurement=measurement,
         traits=traits,
         rule=rule,
-        on_s3=judged[S3],
+        judged=judged,
         fit=fit,
         whole=whole,
         scratch=scratch(whole.reads, job),
@@ -149,7 +167,7 @@ def plan_of(decision: Decision) -> Recommendation:
     answers = tuple(against_the_rest(fit[option], whole, fit[reads], job) for option in SYSTEMS)
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
-    doubts = tuple(plausible.doubts(job, decision.traits, decision.on_s3.stall))
+    doubts = tuple(plausible.doubts(job, decision.traits, decision.judged[S3].answer.stall))
     return Recommendation(
         workload=job.workload,
         region=job.region,

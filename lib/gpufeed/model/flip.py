@@ -240,7 +240,7 @@ class _Search:
             return self._kept[value]
         now = self._now
         workload = self._trait.set_to(value, now.job.workload)
-        return decide(workload, now.job.facts, profile=self._profile, measurement=now.measurement)
+        return decide(workload, now.job.facts, profile=self._profile, measurement=now.measurement, like=now)
 
 
 def _deciding(decision: Decision) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
@@ -18,6 +19,7 @@ from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS,
 from gpufeed.model.saving_file_system import file_system_with_waiting
 from gpufeed.model.supply import (
     BY_TIME,
+    Bulk,
     Load,
     bulk,
     calibrated,
@@ -29,23 +31,46 @@ from gpufeed.model.supply import (
 )
 
 
-def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> OptionAnswer:
+class Judged(NamedTuple):
+    """One option on its own, and what it gives to large reads, such as a restore; None: it gives nothing."""
+
+    answer: OptionAnswer
+    large: Bulk | None
+
+
+def judge(option: str, job: Job, measurement: Measurement | None, *, saves: bool = False) -> Judged:
     """Supply, how fed, stall and cost of one option; what it is worth against the others comes later.
 
     A file system is sized for the training reads, and with ``saves`` to hold the checkpoints as well.
     """
     if option != FSX:
         return _judged(option, job, measurement, None)
-    answers = [
+    sizes = [
         _judged(FSX, job, measurement, _configuration(job, share, saves=saves))
         for share in epochs.shares_to_size_for(job.passes)
     ]
-    return min(answers, key=lambda answer: math.inf if answer.cost.weighed is None else answer.cost.weighed.value)
+    return min(sizes, key=lambda one: math.inf if one.answer.weighed is None else one.answer.weighed.value)
 
 
-def _judged(
-    option: str, job: Job, measurement: Measurement | None, configuration: fsx.Configuration | None
-) -> OptionAnswer:
+def reads_alike(one: Job, other: Job) -> bool:
+    """Whether two jobs differ in their checkpoints at most, so that all but saving and restoring is judged the same."""
+    mine, its = one.demand, other.demand
+    return (
+        (one.region, one.load, one.bulk, one.run) == (other.region, other.load, other.bulk, other.run)
+        and (one.passes, one.traffic) == (other.passes, other.traffic)
+        and (mine.read_bytes_per_s, mine.accelerators) == (its.read_bytes_per_s, its.accelerators)
+        and (one.workload.reads, one.workload.instance_type) == (other.workload.reads, other.workload.instance_type)
+    )
+
+
+def with_saves_of(judged: Judged, job: Job) -> Judged:
+    """What was judged for a job whose reads are alike, with the saves and restores of this one."""
+    answer, large = judged
+    stall = checkpoint.stall(job.demand, answer.supply.write_bytes_per_s, large, job.facts)
+    return Judged(replace(answer, stall=stall), large)
+
+
+def _judged(option: str, job: Job, measurement: Measurement | None, configuration: fsx.Configuration | None) -> Judged:
     if option == FSX and configuration is None:
         given = Supply(option, {}, None, None, None)
         large = None
@@ -76,7 +101,7 @@ def _judged(
     )
     first = filling(option, run, first, job.facts, configuration)
     waited = {"evaluation_fed": bursts.evaluation_fed, "weights_seconds": bursts.base_model_seconds}
-    return OptionAnswer(
+    answer = OptionAnswer(
         option=option,
         verdict="works",
         reasons=() if configuration is None else fsx.said_with_the_plan(configuration),
@@ -89,6 +114,7 @@ def _judged(
         bursts=bursts,
         backed_by=mountpoint_backing(job.load.operations) if option == MOUNTPOINT else None,
     )
+    return Judged(answer, large)
 
 
 def _configuration(job: Job, share: float, *, saves: bool) -> fsx.Configuration | None:
