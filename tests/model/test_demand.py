@@ -262,6 +262,19 @@ def test_an_asynchronous_save_has_the_whole_interval() -> None:
     assert found.checkpoint_write_bytes_per_s.value == pytest.approx(5e8)
 
 
+def test_samples_that_are_picked_from_inside_large_objects_are_not_these_objects() -> None:
+    shards = {"preset": "image-classification", "dataset_bytes": 3e12, "objects": 3000}
+    whole, inside = asked(**shards), asked(**shards, reads="random")
+    published = load().workloads["image-classification"].known("sample_bytes").value
+    for found, each in ((whole, 1e9), (inside, published)):
+        assert found.read_bytes_per_s is not None and found.samples_per_s is not None
+        assert found.read_bytes_per_s.value / found.samples_per_s.value == pytest.approx(each)
+    # Objects smaller than the published sample hold no more than one.
+    small = asked(preset="image-classification", dataset_bytes=3e12, objects=300_000_000, reads="random")
+    assert small.read_bytes_per_s is not None and small.samples_per_s is not None
+    assert small.read_bytes_per_s.value / small.samples_per_s.value == pytest.approx(10_000)
+
+
 def test_a_restore_target_asks_for_a_rate() -> None:
     found = asked(checkpoint_bytes=1e12, restore_target=100)
     assert found.restore_bytes_per_s is not None and found.restore_bytes_per_s.value == pytest.approx(1e10)

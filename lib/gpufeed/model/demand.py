@@ -195,10 +195,14 @@ def _sample_bytes(workload: Workload, section: Section, object_bytes: Quantity |
         # A sequence of a stated length is exact; only the bytes per token are a range.
         sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
         return (per_token * sequence.value).named("bytes")
-    per_object = section.quantity("samples_per_object")
-    if object_bytes is not None and per_object is not None and per_object.value == 1:
+    per_object, published = section.quantity("samples_per_object"), section.quantity("sample_bytes")
+    if object_bytes is None:
+        return published
+    if workload.reads == "random" and published is not None and published.value < object_bytes.value:
+        return published  # samples that are picked from inside larger objects are not these objects
+    if per_object is not None and per_object.value == 1:
         return object_bytes  # one object per sample: the real layout beats the preset's mean
-    return section.quantity("sample_bytes")
+    return published
 
 
 def _language_model(
