@@ -193,6 +193,20 @@ def test_a_way_that_is_not_priced_leaves_the_plan_without_a_total() -> None:
     assert through is not None and through.amount is None
 
 
+def test_where_one_key_prefix_keeps_saves_from_s3_it_says_how_many_would_do() -> None:
+    job = {"task": "pretraining", "instances": 256, "instance_type": "p5en.48xlarge", "model_parameters": 405e9}
+    job |= {"dataset_bytes": 60e12, "interface": "s3-api", "checkpoint_interval": 3600, "run_hours": 1000}
+    found = plan(job)
+    saved = found.placements["checkpoints"]
+    assert saved.option == "s3-express-one-zone"
+    [said] = [reason.parameters for reason in saved.reasons if reason.id == "saving-under-one-prefix"]
+    # 3,500 PUTs of 8 MiB a second
+    assert said["rate"].value == pytest.approx(3500 * 8 * 2**20)
+    written = found.saving("s3-express-one-zone").supply.write_bytes_per_s
+    assert written is not None
+    assert said["prefixes"] - 1 < written.value / (3500 * 8 * 2**20) <= said["prefixes"]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.fixed_dictionaries(

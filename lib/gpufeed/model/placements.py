@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -173,6 +174,7 @@ def checkpoints(
             *_may_wait_for_export(savings[option], job),
             *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
+            *(_one_prefix(option, savings, job) if option == model != by_rule else ()),
             *(_sized_for(savings[option], job) if option == FSX else ()),
         ),
         mode=job.demand.checkpoint_mode,
@@ -386,6 +388,24 @@ def exports_behind(option: str, settings: Mapping[str, Any], job: Job) -> Backlo
     kept = kept_checkpoints(job.workload, job.facts)
     hours = job.run.training_hours
     return backlog(option, settings, job.demand, kept=kept, hours=hours, facts=job.facts)
+
+
+def _one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:
+    """That S3 is held to the requests of one key prefix for a save, where that bound it and another option was taken.
+
+    Equation: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a part).
+    """
+    model, on_s3, taken = (
+        job.facts.model,
+        savings[S3].supply.write_bytes_per_s,
+        savings[option].supply.write_bytes_per_s,
+    )
+    limit = job.facts.options[S3].known("write_requests_per_prefix") * model.known("part_bytes")
+    one = job.load.share_of(limit).value * model.known("prefixes").value
+    if on_s3 is None or taken is None or on_s3.value < one * (1 - 1e-9) or taken.value <= one:
+        return
+    found = {"option": option, "prefixes": math.ceil(taken.value / one), "rate": Quantity.exact(one, "bytes/s")}
+    yield Reason("saving-under-one-prefix", found, "s3-performance")
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
