@@ -177,7 +177,11 @@ def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> 
     placed = found.placements["checkpoints"]
     # The rule: 32 instances, FSx for Lustre first.
     assert (placed.rule, placed.model, placed.decided_by) == ("fsx-for-lustre", "s3-express-one-zone", "model")
-    assert [reason.id for reason in placed.reasons][-2:] == ["saving-costs", "saving-on-rules-option"]
+    assert [reason.id for reason in placed.reasons][-3:] == [
+        "saving-costs",
+        "saving-on-rules-option",
+        "saving-under-one-prefix",
+    ]
 
 
 def test_a_saving_that_is_not_worth_one_more_system_leaves_checkpoints_where_the_rule_has_them() -> None:
