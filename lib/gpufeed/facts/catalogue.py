@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from statistics import median
 from typing import Any, Generic, TypeVar
@@ -205,10 +205,7 @@ class Facts:
 
         For what has no price here.  ``assumed``: prices of Regions differ.  None where no such Region has one.
         """
-        where = self.priced_in.get((option, item, configuration)) or self.priced_in.get((option, item, None), {})
-        currency = self.currency_of(region)
-        there = [one for one, its_currency in where.items() if its_currency == currency and one != region]
-        return _over([self.price(option, item, one, configuration, at) for one in there])
+        return _elsewhere(self, option, item, region, configuration, at)
 
     def instance_price_elsewhere(self, instance_type: str, region: str) -> Quantity | None:
         """As :meth:`price_elsewhere`, of one instance on demand."""
@@ -299,6 +296,16 @@ class WatchedFacts(Facts):
         bands = super().price_bands(option, item, region, configuration)
         self.prices_seen.update((price.id, price) for price in bands)
         return bands
+
+
+@lru_cache(maxsize=256)  # it depends on the facts alone, and a search asks for it at every step
+def _elsewhere(  # noqa: PLR0917 - as Facts.price_elsewhere has them
+    facts: Facts, option: str, item: str, region: str, configuration: str | None, at: float | None
+) -> Quantity | None:
+    where = facts.priced_in.get((option, item, configuration)) or facts.priced_in.get((option, item, None), {})
+    currency = facts.currency_of(region)
+    there = [one for one, its_currency in where.items() if its_currency == currency and one != region]
+    return _over([facts.price(option, item, one, configuration, at) for one in there])
 
 
 def _over(prices: Iterable[Quantity | None]) -> Quantity | None:

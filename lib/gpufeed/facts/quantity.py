@@ -41,6 +41,27 @@ class Quantity(NamedTuple):
         low, value, high, _, basis, sources = self
         return _new(Quantity, (low, value, high, unit, basis, sources))
 
+    def times(self, other: Quantity | float, unit: str) -> Quantity:
+        """``(self * other).named(unit)``, made at once: most of what an evaluation makes is named."""
+        low, value, high, _, basis, sources = self
+        if not isinstance(other, Quantity):
+            return _new(Quantity, (low * other, value * other, high * other, unit, basis, sources))
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        return _of_both(low * its_low, value * its_value, high * its_high, basis, its_basis, sources, its_sources, unit)
+
+    def per(self, other: Quantity | float, unit: str) -> Quantity:
+        """``(self / other).named(unit)``, likewise."""
+        low, value, high, _, basis, sources = self
+        if not isinstance(other, Quantity):
+            if other:
+                return _new(Quantity, (low / other, value / other, high / other, unit, basis, sources))
+            return (self / other).named(unit)
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        if not its_low:
+            return (self / other).named(unit)
+        bounds = low / its_high, value / its_value, high / its_low
+        return _of_both(*bounds, basis, its_basis, sources, its_sources, unit)
+
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
         return self.at(self.value)
@@ -103,13 +124,14 @@ def _of_both(  # noqa: PLR0917 - called several hundred times an evaluation, and
     its_basis: str,
     sources: frozenset[str],
     its_sources: frozenset[str],
+    unit: str = "",
 ) -> Quantity:
     """What was made of two: it rests on the weaker basis and on the sources of both."""
     if basis != its_basis and _RANK[basis] < _RANK[its_basis]:
         basis = its_basis
     if its_sources is not sources:
         sources = _of_all(sources, its_sources)
-    return _new(Quantity, (low, value, high, "", basis, sources))
+    return _new(Quantity, (low, value, high, unit, basis, sources))
 
 
 def _divide(above: float, below: float) -> float:

@@ -110,7 +110,7 @@ class Bill:
         unit, size = BILLED[item]
         if used is not None and self.run.jobs > 1 and SHARED[line_id]:
             used = used / self.run.jobs
-        quantity = None if used is None else (used / size).named(unit)
+        quantity = None if used is None else used.per(size, unit)
         asked = (option, item, self.run.region, kind, at)
         here = self.facts.price(*asked)
         price = self.facts.price_elsewhere(*asked) if here is None else here
@@ -118,7 +118,7 @@ class Bill:
             price = (price * (1.0 - self.run.discount)).named(price.unit)
         amount = None
         if quantity is not None and price is not None:
-            amount = (quantity * price).named(self.run.currency)
+            amount = quantity.times(price, self.run.currency)
         if here is None:
             return CostLine(line_id, part, unit, quantity, None, None, elsewhere=amount, option=option)
         return CostLine(line_id, part, unit, quantity, price, amount, option=option)
@@ -318,7 +318,7 @@ def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
     if hours is not None and hours.high == 0.0:
         amount = hours.named(run.currency)
     elif hours is not None and price is not None:
-        amount = (hours * price).named(run.currency)
+        amount = hours.times(price, run.currency)
     elif hours is not None and run.gpu_price_elsewhere is not None:
         elsewhere = (hours * run.gpu_price_elsewhere).named(run.currency)
     return CostLine(line_id, "idle-gpu", "hour", hours and hours.named("hour"), price, amount, elsewhere)

@@ -61,7 +61,7 @@ def in_flight_rate(in_flight: Quantity | float, request_bytes: Quantity, seconds
 
     The size stands in numerator and time alike, so it is taken at its middle and only the time's range runs through.
     """
-    return (request_bytes.middle() * in_flight / seconds).named("bytes/s")
+    return (request_bytes.middle() * in_flight).per(seconds, "bytes/s")
 
 
 def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
@@ -162,7 +162,7 @@ def daly_interval(save_cost_seconds: float, mean_time_to_failure: float) -> floa
 
 def whole_checkpoint_seconds(size: Quantity, rate: Quantity, reached: Quantity) -> Quantity:
     """How long a whole checkpoint takes until the slowest rank has its part: bytes / (rate × share that is reached)."""
-    return (size / (rate * reached)).named("seconds")
+    return size.per(rate * reached, "seconds")
 
 
 def checkpoint_bytes(parameters: float, bytes_per_parameter: Quantity) -> Quantity:
