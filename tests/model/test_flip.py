@@ -14,8 +14,8 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.advise import Decision, recommend
-from gpufeed.model.flip import SPAN, Beside, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities
+from gpufeed.model.advise import Decision, decide, recommend
+from gpufeed.model.flip import SPAN, Beside, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities, traits
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import FlipPoint, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload
@@ -350,3 +350,13 @@ def test_how_many_ranks_save_and_how_many_checkpoints_are_kept_are_followed_too(
     # Each of the 64 × 8 ranks saves its shard, and there are no more of them.
     assert (writers.now, writers.low, writers.high) == (512.0, 6.0, 512.0)
     assert (kept.now, kept.low, kept.high, kept.stated) == (2.0, 1.0, 200.0, False)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_what_is_not_judged_anew_is_as_it_would_be(name: str) -> None:
+    facts, found = load(), plan(WORKLOADS[name])
+    now = decide(found.workload, facts)
+    for trait in traits(found, facts, None):
+        for value in {trait.low, trait.high, trait.now or trait.high}:
+            there = trait.set_to(value, found.workload)
+            assert decide(there, facts, like=now) == decide(there, facts), (trait.name, value)
