@@ -165,6 +165,65 @@ def test_a_copy_on_the_drives_of_each_node_is_told_beside_a_file_system() -> Non
     assert told["other_cost"] == plan.option("fsx-for-lustre").cost.beyond_base
 
 
+IMAGES: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 4,
+    "instance_type": "p4d.24xlarge",
+    "preset": "image-classification",
+    "model_parameters": 1e9,
+    "dataset_bytes": 5e12,
+    "objects": 50_000_000,
+    "checkpoints": "rare",
+    "run_hours": 48,
+    "data_in_s3": True,
+    "prefixes": 1,
+}
+FILES: dict[str, Any] = {"interface": "file-paths", "avoid_parallel_file_system": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "option", "gets"),
+    [
+        (FILES | {"file_operations": ["rename", "overwrite"]}, "s3-files", 50_000_000),
+        (FILES | {"preset": "mlperf-unet3d", "objects": 34_000}, "mountpoint-s3", 34_000 * 18),  # 17.5 parts of 8 MiB
+        ({"interface": "s3-api"}, "s3-express-one-zone", 50_000_000),
+    ],
+)
+def test_a_copy_on_the_drives_of_each_node_is_named_beside_any_option_where_it_pays(
+    more: dict[str, Any], option: str, gets: int
+) -> None:
+    plan, found = asked(IMAGES | more)
+    bill = plan.option(option).cost.beyond_base
+    assert plan.recommended == option and bill is not None
+    one = found["instead-copy-once-saves"]
+    seconds = one.reason.parameters["seconds"].value
+    if gets == 50_000_000:  # one for each object, and 5,500/s of them for all nodes together
+        assert seconds == pytest.approx(4 * gets / 5500)
+    # GETs at USD 0.0004 per 1,000, and 4 instances at USD 21.957642 an hour that wait for the copy.
+    least = 4 * gets * 0.0004 / 1000 + seconds / 3600 * 4 * 21.957642
+    assert one.reason.parameters["least"].value == pytest.approx(least, rel=1e-5)
+    assert one.saves == pytest.approx(bill.value - one.reason.parameters["cost"].value)
+    assert "the loader read files there" in words.reason(one.reason)
+    assert what_pays(plan, found.values()) != ("alternatives-none",)
+
+
+def test_a_copy_that_saves_too_little_to_be_named_is_not_an_alternative() -> None:
+    # Reading costs USD 0.93 in the hour, and nothing that saves less than an hour of one instance is named.
+    small = {"dataset_bytes": 1e9, "objects": 10_000, "run_hours": 1, "samples_per_second_per_accelerator": 20}
+    plan, found = asked(IMAGES | small, interface="s3-api")
+    assert plan.copy_once is not None and "instead-copy-once-saves" not in found
+
+
+def test_a_copy_is_charged_what_stays_with_it() -> None:
+    # The upload of the data set, one PUT for each object at USD 0.005 per 1,000, is paid for wherever it is read.
+    there, _ = asked(IMAGES, interface="s3-api")
+    not_yet, _ = asked(IMAGES | {"data_in_s3": False}, interface="s3-api")
+    assert there.copy_once is not None and there.copy_once.cost_at_least is not None
+    assert not_yet.copy_once is not None and not_yet.copy_once.cost_at_least is not None
+    more = not_yet.copy_once.cost_at_least.value - there.copy_once.cost_at_least.value
+    assert more == pytest.approx(50_000_000 * 0.005 / 1000)
+
+
 def test_a_copy_that_pays_in_no_case_is_not_told() -> None:
     # Half an hour of a file system costs less than GPUs at ten times the price that wait 19 minutes for a copy.
     plan, found = asked(UNET, run_hours=0.5, interface="posix", gpu_hour_price=550.4)

@@ -56,7 +56,7 @@ def alternatives(
         *_other_interval(plan, job),
         *_memory_first(plan, job),
         *_as_objects(plan, job),
-        *_copied_once(plan),
+        *_copied_once(plan, job),
     ]
     return tuple(sorted(found, key=lambda one: -(one.saves or 0.0)))
 
@@ -275,10 +275,12 @@ def _memory_first(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         yield Alternative(Reason("instead-memory-first", said, "hyperpod-tiered-checkpointing"), saves)
 
 
-def _copied_once(plan: Recommendation) -> Iterator[Alternative]:
-    """The data set on every instance's own drives, where the plan has a file system: its costs at most and least."""
+def _copied_once(plan: Recommendation, job: Job) -> Iterator[Alternative]:
+    """The data set on every instance's own drives, with its costs at most and least: beside a file system in any case,
+    beside any other option where it pays even if the drives give no more than their published random reads.
+    """
     copy, reads = plan.copy_once, plan.option(plan.recommended)
-    if reads.option != FSX or copy is None or not copy.fits or copy.seconds is None or copy.fed_at_least is None:
+    if copy is None or not copy.fits or copy.seconds is None or copy.fed_at_least is None:
         return
     found = {
         "bytes": copy.bytes_per_node,
@@ -288,5 +290,9 @@ def _copied_once(plan: Recommendation) -> Iterator[Alternative]:
     } | copying.costs(copy, reads)
     cost, now = copy.cost_at_most, reads.cost.beyond_base
     saves = None if cost is None or now is None else max(0.0, now.value - cost.value)
-    id_ = "instead-copy-once" if "cost" in found else "instead-copy-once-not-priced"
-    yield Alternative(Reason(id_, found, "ec2-instance-specifications"), saves)
+    if reads.option == FSX:
+        id_ = "instead-copy-once" if "cost" in found else "instead-copy-once-not-priced"
+        yield Alternative(Reason(id_, found, "ec2-instance-specifications"), saves)
+    elif saves is not None and _worth_naming(saves, plan, job):
+        found["saves"] = Quantity.exact(saves, plan.currency)
+        yield Alternative(Reason("instead-copy-once-saves", found, "ec2-instance-specifications"), saves)

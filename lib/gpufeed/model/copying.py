@@ -15,6 +15,8 @@ from gpufeed.model.recommendation import CopyOnce, OptionAnswer, Placement, Reas
 from gpufeed.model.rules import FSX, S3
 
 _SOURCE = "ec2-instance-specifications"
+#: Lines of a bill that stay with the copy: the data set reaches S3 first, and the weights come to the GPUs as before.
+_AS_BEFORE = frozenset({"upload-puts", "upload-kms", "weights-gpu"})
 
 
 def worth_naming(copy: CopyOnce | None, reads: OptionAnswer, job: Job) -> CopyOnce | None:
@@ -22,15 +24,17 @@ def worth_naming(copy: CopyOnce | None, reads: OptionAnswer, job: Job) -> CopyOn
 
     Cents beside what the GPUs cost decide nothing: the copy may still be the simpler plan.
 
-    Equation: cost = requests and transfer of nodes × data set + (copy + run × (1 / fed − 1)) × GPU price.
+    Equation: cost = requests and transfer of nodes × data set + (copy + run × (1 / fed − 1)) × GPU price + what stays.
     Assumption: the GPUs wait for the copy.  Fed as by the random reads that are published, it costs the most; fed in
     full, the least.
     """
     if copy is None or copy.seconds is None:
         return copy
     read, price, fed = _read_once(job), job.run.gpu_hour_price, copy.fed_at_least
-    if read is None or price is None:
+    stays = sum_of(job.run.currency, (line for line in reads.cost.lines if line.id in _AS_BEFORE))
+    if read is None or price is None or stays is None:
         return copy
+    read = read + stays
     copying, hours = copy.seconds / 3600.0, job.run.training_hours
     least = (read + copying * price).named(job.run.currency)
     most = None
