@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -402,3 +403,29 @@ def test_an_import_into_s3_files_takes_at_least_what_aws_names_at_most() -> None
     assert "takes at least 11 h 34 min" in words.reason(note)
     said = plain.recommendation(found)
     assert "  Imported before the GPUs start, in at least 11 h 34 min; read through from S3 instead:" in said
+    # 240 MB/s of 6.4 GB/s
+    assert "  First epoch: at least 11 h 34 min, GPUs fed 3.8 %" in "\n".join(said)
+
+
+def test_what_lasts_as_long_as_an_import_has_no_upper_end_wherever_it_is_shown() -> None:
+    files = {"interface": "file-paths", "file_operations": ["rename", "overwrite"], "avoid_parallel_file_system": True}
+    found = plan(IMAGES, **files, objects=50_000_000, dataset_bytes=5e12, epochs=None, run_hours=48)
+    first = found.option("s3-files").first_epoch
+    assert found.recommended == "s3-files" and first.load_seconds is not None
+    # 50,000,000 objects at 2,400 a second: 5 h 47 min 13 s.  The model reckons with that alone.
+    assert first.load_seconds[:3] == pytest.approx((50_000_000 / 2400,) * 3)
+    [step] = [step for step in course(found, load()) if step.id == "bring-in.s3-files"]
+    assert step.seconds is not None and step.seconds.high == math.inf
+    assert words.quantity(step.seconds) == "at least 5 h 47 min"
+    document = as_json(found, load(), [], {})
+    [option] = [option for option in document["options"] if option["option"] == "s3-files"]
+    assert option["first_epoch"]["load_seconds"]["high"] is None
+    [line] = [line for line in document["cost"]["lines"] if line["id"] == "loading-storage"]
+    # 5 TB on the mean half the time: 4,656.6 GiB × 5.787 h / 730 / 2 = 18.46 GiB-months at USD 0.30
+    held = 5e12 / 2**30 * 50_000_000 / 2400 / 3600 / 730 / 2
+    assert line["quantity"] == {"low": pytest.approx(held), "value": pytest.approx(held), "high": None}
+    assert line["amount"]["value"] == pytest.approx(held * 0.3) and line["amount"]["high"] is None
+    assert "at least 18.5 GiB-months × USD 0.3 per GiB-month = at least USD 5.54" in "\n".join(
+        plain.recommendation(found)
+    )
+    assert found.cost.total is not None and found.cost.total.high < math.inf  # which is compared with others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -86,7 +87,8 @@ def plans() -> list[Recommendation]:
 def ranges(document: Any) -> Iterator[tuple[float, float, float]]:
     if isinstance(document, dict):
         if document.keys() == {"low", "value", "high"}:
-            yield document["low"], document["value"], document["high"]
+            high = document["high"]  # null where AWS names only the most that S3 Files imports
+            yield document["low"], document["value"], math.inf if high is None else high
         for value in document.values():
             yield from ranges(value)
     elif isinstance(document, list):

@@ -66,6 +66,10 @@ class Quantity(NamedTuple):
         """The same number without its range: where it stands above and below a fraction, only one may range."""
         return self.at(self.value)
 
+    def at_least(self) -> Quantity:
+        """The same number where a source names a rate only at its most: how much longer it may take is not known."""
+        return self._replace(high=float("inf"))
+
     def at(self, bound: float) -> Quantity:
         """One number that rests on the same."""
         _, _, _, unit, basis, sources = self

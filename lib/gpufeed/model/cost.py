@@ -540,12 +540,14 @@ def filling_lines(
     """
     if way == WHILE_READING:
         waits = first.waits_seconds
-        yield waiting("first-epoch-gpu", bill.run, None if waits is None else (waits / 3600.0).named("hour"))
+        line = waiting("first-epoch-gpu", bill.run, None if waits is None else (waits / 3600.0).named("hour"))
+        yield replace(line, at_most=True) if first.at_most else line
     if way != BEFORE or first.load_seconds is None:
         return
     months = first.load_seconds / 3600.0 / bill.facts.model.known("hours_per_month").value
     if option == S3_FILES:
-        yield bill.line("loading-storage", "loading", S3_FILES, "storage", _kept_by_s3_files(bill) * months / 2.0)
+        line = bill.line("loading-storage", "loading", S3_FILES, "storage", _kept_by_s3_files(bill) * months / 2.0)
+        yield replace(line, at_most=first.at_most)
     elif configuration is not None:
         held = months * (configuration.capacity_gib * GIB)
         yield bill.line("loading-storage", "loading", FSX, "storage", held, kind=configuration.name)

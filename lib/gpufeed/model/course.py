@@ -55,7 +55,8 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
             yield Step(f"create.{option}", BEFORE)
     place = plan.placements["training_reads"].lies_on
     # A copy in a directory bucket is made by copying objects, for which no rate is published.
-    seconds = plan.option(plan.recommended).first_epoch.loading
+    first = plan.option(plan.recommended).first_epoch
+    seconds = first.bound(first.loading)
     if place != EXPRESS and seconds is None:
         return
     loaded = job.passes.touched if place == FSX and job.passes.touched is not None else job.run.dataset_bytes
@@ -105,7 +106,7 @@ def _as_read(plan: Recommendation) -> Iterator[Step]:
     if first.load_seconds is None or first.loading is not None:
         return
     if first.way == WHILE_READING:
-        yield Step("as-read.waiting", DURING, None, {"waits": first.waits_seconds})
+        yield Step("as-read.waiting", DURING, None, {"waits": first.bound(first.waits_seconds)})
     else:
         yield Step("as-read.in-time", DURING)
 

@@ -175,6 +175,7 @@ def first_epoch(
         part=part,
         load_seconds=load_seconds,
         waits_seconds=waits,
+        at_most=brought_in is not None and given.option == S3_FILES,
     )
 
 
@@ -357,8 +358,8 @@ def explained(reads: Placement, answer: OptionAnswer, *, holds_everything: bool)
     """The placement of the training reads with what to do about the first epoch."""
     more, first = [], answer.first_epoch
     if first.way is not None:
-        found = {"seconds": first.seconds, "load_seconds": first.load_seconds, "waits_seconds": first.waits_seconds}
-        found |= {"load_cost": first.load_cost, "waits_cost": first.waits_cost}
+        names = ("load_seconds", "waits_seconds", "load_cost", "waits_cost")
+        found = {"seconds": first.takes} | {name: first.bound(getattr(first, name)) for name in names}
         more.append(Reason(f"first-epoch-{first.way}-{'hydrate' if answer.option == FSX else 'import'}", found))
     if first.part is not None and answer.option == FSX:
         which = "loads" if holds_everything else "sized-for"

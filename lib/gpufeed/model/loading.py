@@ -15,12 +15,13 @@ Fit = Mapping[str, OptionAnswer]
 
 def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
     """Loading that takes, or may take, longer than the run itself."""
-    load = answer.first_epoch.loading
+    first = answer.first_epoch
+    load = first.loading
     if load is not None and load.high > _run_seconds(job):
         # Of an import AWS names the most per file system: it takes at least so long.
         what = "import" if answer.option == S3_FILES else "loading"
         which = f"{what}-exceeds-run" if load.value > _run_seconds(job) else f"{what}-may-exceed-run"
-        yield Reason(which, {"seconds": load, "hours": Quantity.exact(job.run.hours, "hours")})
+        yield Reason(which, {"seconds": first.bound(load), "hours": Quantity.exact(job.run.hours, "hours")})
 
 
 def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:

@@ -170,6 +170,19 @@ class FirstEpoch:
     load_cost: Quantity | None = None  # of the way "before"
     waits_cost: Quantity | None = None  # of the way "while-reading"
     way: str | None = None
+    at_most: bool = False  # AWS names only the most that is brought in: times and costs are at least so large
+
+    def bound(self, figure: Quantity | None) -> Quantity | None:
+        """A time or a cost of it as it is shown: without an upper end where nothing is known of one.
+
+        The model itself reckons with the most that is named: a sum without an end could not be compared with any.
+        """
+        return figure.at_least() if self.at_most and figure is not None else figure
+
+    @property
+    def takes(self) -> Quantity | None:
+        """``seconds`` as they are shown."""
+        return self.bound(self.seconds) if self.limited_by == "import" and not self.at_gpu_speed else self.seconds
 
     @property
     def loading(self) -> Quantity | None:
@@ -222,10 +235,15 @@ class CostLine:
     amount: Quantity | None
     elsewhere: Quantity | None = None
     option: str | None = None  # by whose prices it is billed; None: hours of the cluster
+    at_most: bool = False  # it lasts as long as AWS names at the most that is brought in, and so at least that long
 
     @property
     def weighed(self) -> Quantity | None:
         return self.elsewhere if self.amount is None else self.amount
+
+    def bound(self, figure: Quantity | None) -> Quantity | None:
+        """Its quantity or amount as it is shown: see :meth:`FirstEpoch.bound`."""
+        return figure.at_least() if self.at_most and figure else figure
 
 
 @frozen

@@ -90,7 +90,8 @@ def timeline(
     export = export_seconds(lies_on, settings, demand, facts)
     if export is not None:
         quiet = facts.options[S3_FILES].known("export_quiet_window")
-        in_s3 = written + export if lies_on == FSX else written + quiet + export
+        # Of S3 Files AWS names only the most that is exported.
+        in_s3 = written + export if lies_on == FSX else (written + quiet + export).at_least()
     elif lies_on == EXPRESS:
         in_s3 = None if s3.save_seconds is None else written + s3.save_seconds
     return Timeline(

@@ -141,6 +141,7 @@ def _flip(point: FlipPoint) -> dict[str, Any]:
 
 
 def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
+    first = answer.first_epoch
     return {
         "option": answer.option,
         "backed_by": answer.backed_by,
@@ -163,17 +164,17 @@ def _option(answer: OptionAnswer, saving: Saving) -> dict[str, Any]:
         "cost_of_reads": ranged(answer.cost_of_reads),
         "cost_of_reads_elsewhere": None if answer.cost_of_reads else ranged(answer.weighed),
         "first_epoch": {
-            "fed": ranged(answer.first_epoch.fed),
-            "seconds": ranged(answer.first_epoch.seconds),
-            "read_bytes_per_s": ranged(answer.first_epoch.read_bytes_per_s),
-            "limited_by": words.limit(answer.first_epoch.limited_by),
-            "limited_by_id": answer.first_epoch.limited_by,
-            "part_bytes": ranged(answer.first_epoch.part),
-            "load_seconds": ranged(answer.first_epoch.load_seconds),
-            "load_cost": ranged(answer.first_epoch.load_cost),
-            "waits_seconds": ranged(answer.first_epoch.waits_seconds),
-            "waits_cost": ranged(answer.first_epoch.waits_cost),
-            "way": answer.first_epoch.way,
+            "fed": ranged(first.fed),
+            "seconds": ranged(first.takes),
+            "read_bytes_per_s": ranged(first.read_bytes_per_s),
+            "limited_by": words.limit(first.limited_by),
+            "limited_by_id": first.limited_by,
+            "part_bytes": ranged(first.part),
+            "load_seconds": ranged(first.bound(first.load_seconds)),
+            "load_cost": ranged(first.bound(first.load_cost)),
+            "waits_seconds": ranged(first.bound(first.waits_seconds)),
+            "waits_cost": ranged(first.bound(first.waits_cost)),
+            "way": first.way,
         },
         "later_epochs": _later(answer.later_epochs),
         "bursts": _ranged_fields(answer.bursts),
@@ -237,10 +238,10 @@ def _cost_line(line: CostLine) -> dict[str, Any]:
         "id": line.id,
         "text": text(f"cost.{line.id}"),
         "part": line.part,
-        "quantity": ranged(line.quantity),
+        "quantity": ranged(line.bound(line.quantity)),
         "unit": line.unit,
         "unit_price": ranged(line.unit_price),
-        "amount": ranged(line.amount),
+        "amount": ranged(line.bound(line.amount)),
         "sources": [] if line.unit_price is None else sorted(line.unit_price.sources),
     }
 

@@ -94,9 +94,9 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
         yield "  " + text(
             "shell.plan.bill-line",
             line=text(f"cost.{line.id}"),
-            amount=words.quantity(line.quantity, "present.no-amount"),
+            amount=words.quantity(line.bound(line.quantity), "present.no-amount"),
             price=words.unit_price(line.unit_price, line.unit, plan.currency),
-            cost=words.quantity(line.amount, "present.not-priced"),
+            cost=words.quantity(line.bound(line.amount), "present.not-priced"),
         )
     for warning in plan.warnings:
         if not warning.grave:
@@ -165,14 +165,14 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
         return
     imported = "-import" if answer.option == S3_FILES and first.way is not None else ""
     if first.loading is not None:
-        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.loading))
+        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.bound(first.loading)))
     whole = "first-epoch"
     if first.part is not None:
         whole = "part-read"
         yield "  " + text("shell.plan.part-of-first-epoch", part=words.quantity(first.part))
     yield "  " + text(
         f"shell.plan.{whole}-fed" if first.at_gpu_speed else f"shell.plan.{whole}",
-        seconds=words.quantity(first.seconds),
+        seconds=words.quantity(first.takes),
         fed=words.quantity(first.fed),
         limit=words.limit(first.limited_by),
     )

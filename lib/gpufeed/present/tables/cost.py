@@ -111,9 +111,9 @@ def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFr
     rows = [
         (
             text(f"cost.{line.id}"),
-            words.quantity(line.quantity, "present.no-amount"),
+            words.quantity(line.bound(line.quantity), "present.no-amount"),
             words.unit_price(line.unit_price, line.unit, cost.currency),
-            amount(line.amount, cost),
+            amount(line.bound(line.amount), cost),
             words.cited(line.unit_price, sources),
         )
         for line in cost.lines

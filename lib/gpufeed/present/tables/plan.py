@@ -99,8 +99,10 @@ def epochs(recommendation: Recommendation) -> pd.DataFrame:
         (
             (
                 words.system(answer),
-                "–" if answer.first_epoch.loading is None else words.quantity(answer.first_epoch.loading),
-                words.quantity(answer.first_epoch.seconds),
+                "–"
+                if answer.first_epoch.loading is None
+                else words.quantity(answer.first_epoch.bound(answer.first_epoch.loading)),
+                words.quantity(answer.first_epoch.takes),
                 words.quantity(answer.first_epoch.fed),
                 _first_limit(answer.first_epoch),
                 *_later(answer.later_epochs),

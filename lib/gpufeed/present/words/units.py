@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -96,6 +97,9 @@ def quantity(q: Quantity | None, unknown: str = "present.unknown") -> str:
     if q is None:
         return text(unknown)
     value, low, high = (in_unit(number_, q.unit) for number_ in (q.value, q.low, q.high))
+    if _only_least(q):
+        least = text("present.at-least", value=low)
+        return least if low == value else text("present.value-and-range", value=value, range=least)
     return value if low == high else text("present.value-and-range", value=value, range=between(low, high))
 
 
@@ -104,7 +108,14 @@ def quantity_range(q: Quantity | None, unknown: str = "present.unknown") -> str:
     if q is None:
         return text(unknown)
     low, high = in_unit(q.low, q.unit), in_unit(q.high, q.unit)
+    if _only_least(q):
+        return text("present.at-least", value=low)
     return low if low == high else between(low, high)
+
+
+def _only_least(q: Quantity) -> bool:
+    """It has a value, but nobody knows how much more it may be."""
+    return math.isinf(q.high) and math.isfinite(q.value) and q.low > 0.0
 
 
 def between(low: str, high: str) -> str:
