@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import math
 import random
 from collections.abc import Iterator
 from typing import Any
