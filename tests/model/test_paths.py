@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model import zones
 from gpufeed.model.advise import recommend
 from gpufeed.model.fsx import GIB
 from gpufeed.model.paths import kms_requests
@@ -217,7 +219,7 @@ def test_a_file_system_takes_1024_efa_connections(instances: int, efa: bool | No
 
 
 @pytest.mark.parametrize(
-    ("zone", "against"), [("use1-az4", False), ("use1-az1", True), ("us-east-1a", False), (None, False)]
+    ("zone", "against"), [("use1-az4", False), ("use1-az1", True), ("use1-dfw2-az1", True), (None, False)]
 )
 def test_express_is_looked_for_in_the_zone_of_the_instances(zone: str | None, against: bool) -> None:
     assert ("express-not-in-zone" in reasons(plan(zone=zone), "s3-express-one-zone")) is against
@@ -227,9 +229,33 @@ def test_express_is_looked_for_in_the_zone_of_the_instances(zone: str | None, ag
     assert "express-not-in-zone" not in reasons(plan(zone=zone), "mountpoint-s3")
 
 
+@pytest.mark.parametrize(
+    ("zone", "region", "begin"),
+    [
+        ("usw2-az1", "us-east-1", "use1"),  # of another Region
+        ("usw2-az1", None, "use1"),  # the Region that is taken where none is stated
+        ("us-east-1a", "us-east-1", "use1"),  # a name: another place in each account
+        ("use1-az", "us-east-1", "use1"),
+        ("use1-az1", "us-gov-west-1", "usgw1"),
+        ("nonsense", "ap-northeast-1", "apne1"),
+    ],
+)
+def test_what_cannot_be_a_zone_id_of_the_region_is_refused(zone: str, region: str | None, begin: str) -> None:
+    with pytest.raises(InputError) as refused:
+        plan(zone=zone, region=region)
+    assert refused.value.message_id == "workload.not-a-zone"
+    assert f"zone = {zone} is not a zone ID of {region or 'us-east-1'}: those begin with {begin}-" in str(refused.value)
+
+
+def test_the_zone_ids_of_a_region_begin_as_those_that_are_published() -> None:
+    begun = {zones.prefix(region) for region in load().regions}
+    assert len(begun) == len(load().regions)
+    assert {zone.split("-")[0] for zone in load().options["s3-express-one-zone"].get_value("zones")} <= begun
+
+
 def test_a_file_system_belongs_in_the_zone_of_the_instances() -> None:
-    found = plan(zone="us-east-1a", interface="posix")
+    found = plan(zone="use1-az1", interface="posix")
     assert found.recommended == "fsx-for-lustre"
     told = next(warning for warning in found.warnings if warning.id == "fsx-zone").parameters
-    assert told["zone"] == "us-east-1a" and told["price"].value == 0.01
+    assert told["zone"] == "use1-az1" and told["price"].value == 0.01
     assert "fsx-zone" not in warnings(plan(interface="posix"))

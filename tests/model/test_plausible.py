@@ -66,6 +66,7 @@ def test_an_ordinary_job_is_not_doubted() -> None:
         ({"instances": 10**9}, "workload.out-of-range"),
         ({"dataset_bytes": 999.0, "objects": 1000}, "workload.more-objects-than-bytes"),
         ({"dataset_bytes": 1e9, "sample_bytes": 1e10}, "workload.sample-above-dataset"),
+        ({"working_set_bytes": 99e6, "sample_bytes": 100e6}, "workload.sample-above-working-set"),
         ({"dataset_bytes": 1e9, "working_set_bytes": 1e10}, "workload.more-read-than-there-is"),
     ],
 )

@@ -502,8 +502,27 @@ def test_a_directory_bucket_lies_in_a_zone_of_the_region_that_has_them() -> None
     assert bucket["bucket"] == "${var.directory_bucket_base_name}--${var.availability_zone_id}--x-s3"
     assert bucket["data_redundancy"] == "SingleAvailabilityZone"
     tokyo = needed(placed(plan(region="ap-northeast-1"), "s3-express-one-zone", "s3-standard"), FACTS, "0.1.0")
-    assert tokyo.zones == ("apne1-az1", "apne1-az4")
+    assert tokyo.zones == ("apne1-az1", "apne1-az4") and tokyo.zone is None
     assert "SubnetId" not in text  # nothing there lies in a subnet
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "default"),
+    [
+        ("us-east-1", "use1-az5", "use1-az5"),
+        ("us-east-1", None, None),
+        ("us-east-1", "use1-az1", None),  # has no directory buckets: neither template would take it
+        ("eu-central-1", "euc1-az1", "euc1-az1"),  # whose zones with directory buckets are not known
+    ],
+)
+def test_the_stated_zone_is_where_the_directory_bucket_is_to_lie(
+    region: str, zone: str | None, default: str | None
+) -> None:
+    found = placed(plan(region=region, zone=zone), "s3-express-one-zone", "s3-standard")
+    need = needed(found, FACTS, "0.1.0")
+    assert cloudformation.document(need)["Parameters"]["AvailabilityZoneId"].get("Default") == default
+    [variable] = re.findall(r'variable "availability_zone_id" {.*?\n}', terraform.configuration(need), re.DOTALL)
+    assert re.findall(r'default *= "(.*)"', variable) == ([] if default is None else [default])
 
 
 def test_a_month_is_that_of_what_lies_where_the_plan_puts_it() -> None:

@@ -77,7 +77,7 @@ def _check_region(region: str | None) -> None:
 
 
 def _prices(arguments: argparse.Namespace) -> int:
-    from gpufeed.model.job import DEFAULT_REGION
+    from gpufeed.model.workload import DEFAULT_REGION
     from gpufeed.present import prices
 
     _check_region(arguments.region)

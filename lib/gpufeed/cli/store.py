@@ -62,8 +62,8 @@ def _store(arguments: argparse.Namespace) -> Any:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
-    from gpufeed.model.job import DEFAULT_REGION
     from gpufeed.model.small_files import listing_cost, small_files
+    from gpufeed.model.workload import DEFAULT_REGION
     from gpufeed.observe.documents import read_json, write_json
     from gpufeed.observe.runner import Run, run_in_foreground
     from gpufeed.observe.scan import scan

@@ -43,7 +43,6 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "gpu-not-priced": ("gpu_hour_price",),
     "gpu-priced-elsewhere": ("gpu_hour_price",),
     "path-unknown": ("network_path",),
-    "zone-is-a-name": ("zone",),
 }
 #: What is said against an option for the requests/s of its prefixes.
 _BY_PREFIXES = frozenset({"over-request-limit", "parts-over-request-limit"})

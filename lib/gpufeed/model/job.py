@@ -18,9 +18,7 @@ from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
 from gpufeed.model.upload import gets_of, puts_of, upload_of
-from gpufeed.model.workload import Workload
-
-DEFAULT_REGION = "us-east-1"
+from gpufeed.model.workload import DEFAULT_REGION, Workload
 
 
 @frozen

@@ -83,15 +83,10 @@ def reasons(option: str, workload: Workload, load: Load, facts: Facts) -> Iterat
     if workload.network_path == OTHER_REGION and option == FSX:
         yield Reason("fsx-other-region", {}, facts.options[FSX]["bucket_in_other_region"].sources[0])
     zone = workload.zone
-    if lies_on(option, load.operations) == EXPRESS and zone is not None and _is_zone_id(zone):
+    if lies_on(option, load.operations) == EXPRESS and zone is not None:
         zones = facts.options[EXPRESS]["zones"]
         if zone not in zones.value:
             yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])
-
-
-def _is_zone_id(zone: str) -> bool:
-    """``use1-az4`` is the same zone for everybody; ``us-east-1a`` is another one in each account."""
-    return "-az" in zone
 
 
 def caveats(
@@ -128,9 +123,5 @@ def _on_s3(load: Load, demand: Demand, given: Supply, facts: Facts) -> Iterator[
 def _zone(zone: str | None, in_zone: set[str], region: str, facts: Facts) -> Iterator[Caveat]:
     if EXPRESS in in_zone:
         yield Caveat("express-zone")
-    if zone is None:
-        return
-    if FSX in in_zone:
+    if FSX in in_zone and zone is not None:
         yield Caveat("fsx-zone", {"zone": zone, "price": facts.price(FSX, "transfer-other-zone", region)})
-    if EXPRESS in in_zone and not _is_zone_id(zone):
-        yield Caveat("zone-is-a-name", {"zone": zone})

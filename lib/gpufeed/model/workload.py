@@ -14,7 +14,10 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.known import entered, instead
+from gpufeed.model import zones
 
+#: Where none is stated.
+DEFAULT_REGION = "us-east-1"
 TASKS = ("pretraining", "full-fine-tuning", "lora", "qlora")
 #: As the field names them; ``model.toml`` says of each what stands behind it and how else it is called.
 PRECISIONS = (
@@ -133,6 +136,7 @@ class Workload:
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
         _refuse_impossible_sizes(checked)
+        _check_zone(checked)
         return cls(**checked)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -154,14 +158,23 @@ def _check_writers(checked: Mapping[str, Any], facts: Facts) -> None:
         raise InputError("workload.more-writers-than-ranks", stated=writers, ranks=checked["instances"] * each)
 
 
+def _check_zone(checked: Mapping[str, Any]) -> None:
+    """A zone name is another place in each account, and in a zone of another Region stands no instance of this one."""
+    zone, region = checked.get("zone"), checked.get("region", DEFAULT_REGION)
+    if zone is not None and not zones.belongs(zone, region):
+        raise InputError("workload.not-a-zone", zone=_shown(zone), region=region, prefix=zones.prefix(region))
+
+
 def _refuse_impossible_sizes(checked: Mapping[str, Any]) -> None:
     """A part is never larger than the whole, and no object smaller than a byte."""
     dataset, objects = checked.get("dataset_bytes"), checked.get("objects")
+    working_set, sample = checked.get("working_set_bytes"), checked.get("sample_bytes")
+    if working_set is not None and sample is not None and sample > working_set:
+        raise InputError("workload.sample-above-working-set", sample=f"{sample:g}", read=f"{working_set:g}")
     if dataset is None:
         return
     if objects is not None and objects > dataset:
         raise InputError("workload.more-objects-than-bytes", objects=f"{objects:,}", bytes=f"{dataset:g}")
-    working_set, sample = checked.get("working_set_bytes"), checked.get("sample_bytes")
     if working_set is not None and working_set > dataset:
         raise InputError("workload.more-read-than-there-is", read=f"{working_set:g}", all=f"{dataset:g}")
     if sample is not None and sample > dataset:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.messages import text
-from gpufeed.model.job import DEFAULT_REGION
-from gpufeed.model.workload import FILE_OPERATIONS, NUMBERS, Number, Workload
+from gpufeed.model.workload import DEFAULT_REGION, FILE_OPERATIONS, NUMBERS, Number, Workload
 from gpufeed.present import words
 from gpufeed.present.fields import FIELDS, MORE, Field
 

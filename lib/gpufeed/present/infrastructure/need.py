@@ -19,6 +19,7 @@ from gpufeed.model.plan_cost import storage_per_month
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.model.zones import prefix
 from gpufeed.present import words
 
 #: Settings of a file system that the templates write; one that is not here must not be dropped silently.
@@ -68,6 +69,7 @@ class Needed:
     encrypts_with_kms: bool
     bucket_key: bool
     zones: tuple[str, ...]  # zones of the Region that have directory buckets
+    zone: str | None  # of the instances, where it was stated and can have one
     about: tuple[str, ...]
 
 
@@ -77,7 +79,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
     backed_by = {placement.backed_by for placement in placed.values()}
     bucket = facts.options[S3]
     workload = plan.workload
-    directory_bucket = EXPRESS in options | backed_by
+    directory_bucket, zones = EXPRESS in options | backed_by, _zones(plan.region, facts)
     return Needed(
         region=plan.region,
         file_system=_file_system(plan, facts) if FSX in options else None,
@@ -99,7 +101,8 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         through_nat=workload.network_path == NAT,
         encrypts_with_kms=kms_calls(workload.encryption, facts) is not None,
         bucket_key=workload.encryption == "sse-kms-bucket-key",
-        zones=_zones(plan.region, facts),
+        zones=zones,
+        zone=workload.zone if not zones or workload.zone in zones else None,
         about=_about(plan, facts, version),
     )
 
@@ -146,11 +149,9 @@ def _in_unit(section: Section, name: str) -> int:
 
 
 def _zones(region: str, facts: Facts) -> tuple[str, ...]:
-    """Zone ids of a Region with directory buckets: ``use1-az4`` belongs to us-east-1, ``usgw1`` to us-gov-west-1."""
-    continent, *place, number = region.split("-")
-    short = {"northeast": "ne", "southeast": "se", "northwest": "nw"}
-    prefix = f"{continent}{''.join(short.get(word, word[0]) for word in place)}{number}-"
-    return tuple(zone for zone in facts.options[EXPRESS].get_value("zones") if zone.startswith(prefix))
+    """Zone ids of a Region with directory buckets."""
+    begin = f"{prefix(region)}-"
+    return tuple(zone for zone in facts.options[EXPRESS].get_value("zones") if zone.startswith(begin))
 
 
 def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
@@ -214,11 +215,13 @@ def heading(need: Needed, form: str) -> str:
 
 def parameters(need: Needed) -> Mapping[str, Any]:
     """Named placeholders, ``data/templates/parameters.toml``: nobody's account or network stands in a template."""
-    if not need.through_nat:
-        return _parameters()
-    # There is no gateway endpoint yet: which route tables get one cannot be left open.
-    routes = {name: value for name, value in _parameters()["route_table_ids"].items() if name != "default"}
-    return {**_parameters(), "route_table_ids": routes}
+    found: dict[str, Any] = {**_parameters()}
+    if need.through_nat:
+        # There is no gateway endpoint yet: which route tables get one cannot be left open.
+        found["route_table_ids"] = {name: it for name, it in found["route_table_ids"].items() if name != "default"}
+    if need.zone is not None:
+        found["availability_zone_id"] = {**found["availability_zone_id"], "default": need.zone}
+    return found
 
 
 @cache

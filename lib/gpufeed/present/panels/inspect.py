@@ -11,11 +11,11 @@ import traitlets
 
 from gpufeed import facts as facts_floor
 from gpufeed.facts.messages import text
-from gpufeed.model.job import DEFAULT_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.rules import S3
 from gpufeed.model.small_files import SmallFiles, small_files
 from gpufeed.model.study import Study
+from gpufeed.model.workload import DEFAULT_REGION
 from gpufeed.observe import scan as scanning
 from gpufeed.observe.runner import Control, Progress
 from gpufeed.observe.scan import ScanResult
