@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import hcl2
@@ -102,6 +105,7 @@ PLANS = {
     "keys and nat": placed(
         plan(encryption="sse-kms", network_path="nat"), "s3-express-one-zone", "fsx-for-lustre", "s3-express-one-zone"
     ),
+    "adapters": placed(plan(task="lora", preset="lora", model_parameters=7e9), "s3-standard", "s3-standard"),
     "keys, objects": placed(plan(encryption="sse-kms-bucket-key"), "s3-standard", "s3-standard"),
     "elsewhere": placed(plan(network_path="other-region"), "s3-express-one-zone", "s3-standard"),
     "lustre elsewhere": placed(plan(network_path="other-region"), "fsx-for-lustre", "fsx-for-lustre"),
@@ -640,6 +644,13 @@ def test_checkpoints_are_written_in_a_way_that_their_place_can_do(
 ) -> None:
     written = files(placed(BASE, "s3-standard", option, backed_by), FACTS, "snippets", version="0.1.0")
     assert [name for name in written if name.endswith("checkpoint.py")] == [writer]
+    # Adapters of LoRA are saved by one rank, and so is what the plan counts and bills.
+    adapters = plan(task="lora", preset="lora", model_parameters=7e9)
+    assert adapters.demand.checkpoint_writers == 1
+    alone = files(placed(adapters, "s3-standard", option, backed_by), FACTS, "snippets", version="0.1.0")
+    [one] = [name for name in alone if name.endswith("checkpoint.py")]
+    assert one == {"dcp-checkpoint.py": "one-rank-checkpoint.py"}.get(writer, "s3-connector-one-rank-checkpoint.py")
+    assert "dcp" not in "".join(line for line in alone[one].splitlines() if not line.startswith("#"))
 
 
 @pytest.mark.parametrize(
@@ -698,6 +709,53 @@ def test_small_reads_inside_large_objects_are_ranged_and_fetch_no_more() -> None
     written = files(PLANS["objects at random"], FACTS, "snippets", version="0.1.0")
     assert "s3-connector-dataset.py" not in written
     assert "S3ReaderConstructor.range_based(buffer_size=8192)" in written["s3-connector-random.py"]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("option", ["s3-standard", "fsx-for-lustre"])
+def test_one_rank_saves_where_the_plan_counts_one_writer(
+    option: str, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The snippet is run as two ranks, on stand-ins for PyTorch and the connector: rank 0 alone writes."""
+    found = plan(task="lora", preset="lora", model_parameters=7e9, checkpoint_mode=mode)
+    written = files(placed(found, "s3-standard", option), FACTS, "snippets", version="0.1.0")
+    [text] = [text for name, text in written.items() if name.endswith("one-rank-checkpoint.py")]
+    ranks, objects = iter((1, 0)), {}
+
+    class Object(io.BytesIO):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.where = name
+
+        def close(self) -> None:
+            objects[self.where] = self.getvalue()
+            super().close()
+
+    class Client:
+        def __init__(self, **_: Any) -> None:
+            self.writer = Object
+
+    torch = ModuleType("torch")
+    torch.save = lambda state, file: file.write(state)  # type: ignore[attr-defined]
+    distributed = ModuleType("torch.distributed")
+    distributed.is_initialized = lambda: True  # type: ignore[attr-defined]
+    distributed.get_rank = lambda: next(ranks)  # type: ignore[attr-defined]
+    torch.distributed = distributed  # type: ignore[attr-defined]
+    connector = ModuleType("s3torchconnector")
+    connector.S3Checkpoint = Client  # type: ignore[attr-defined]
+    connector.S3ClientConfig = dict  # type: ignore[attr-defined]
+    for module in (torch, distributed, connector):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    snippet: dict[str, Any] = {}
+    exec(text.replace("/mnt/training", str(tmp_path)), snippet)  # noqa: S102 - the user would run it
+    number = (0,) if option == "fsx-for-lustre" else ()
+    assert snippet["save"](b"of rank 1", 7, *number) is None
+    waited = snippet["save"](b"of rank 0", 7, *number)
+    assert (waited is None) is (mode == "sync")
+    if waited is not None:
+        waited.result()
+    files_written = {path.name: path.read_bytes() for path in tmp_path.rglob("*.pt")}
+    assert list((files_written | objects).values()) == [b"of rank 0"]
 
 
 def test_a_training_process_aims_at_its_part_of_the_network() -> None:

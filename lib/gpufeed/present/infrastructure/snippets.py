@@ -22,6 +22,13 @@ from gpufeed.present.infrastructure.need import Needed
 _OBJECT_STORES = (S3, EXPRESS)
 #: Which of the two kinds of bucket BUCKET is in a snippet, and the form of its name.
 _BUCKET = {True: "the directory bucket, NAME--ZONE-ID--x-s3", False: "the general purpose bucket"}
+#: How checkpoints are saved: (as files, by one rank).  PyTorch's own writers have every rank save.
+_WRITERS = {
+    (True, False): "dcp-checkpoint.py",
+    (True, True): "one-rank-checkpoint.py",
+    (False, False): "s3-connector-checkpoint.py",
+    (False, True): "s3-connector-one-rank-checkpoint.py",
+}
 #: What becomes of a save under the path of the checkpoints.
 _LINKED = {
     **dict.fromkeys((FSX, S3_FILES), "which is exported to S3"),
@@ -52,7 +59,7 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
     if reads in _OBJECT_STORES:
         random = plan.workload.reads == "random"
         names.append("s3-connector-random.py" if random else "s3-connector-dataset.py")
-    names.append("dcp-checkpoint.py" if _writes_files(saved, facts) else "s3-connector-checkpoint.py")
+    names.append(_WRITERS[_writes_files(saved, facts), plan.demand.checkpoint_writers == 1])
     head = "".join(f"# {line}\n" for line in need.about)
     return {name: head + _filled(name, values) for name in names}
 
@@ -91,6 +98,7 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "reads_in": _BUCKET[plan.placements["training_reads"].lies_on == EXPRESS],
         "mount_of": _BUCKET[any(role.option == MOUNTPOINT and role.lies_on == EXPRESS for role in working)],
         "save": "async_save" if placed.mode == "async" else "save",
+        "result": "" if placed.mode == "async" else ".result()",
     }
 
 
