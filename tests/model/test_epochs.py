@@ -163,6 +163,34 @@ def test_hours_that_contradict_the_epochs_are_told() -> None:
     assert "epochs-against-hours" not in warnings(plan(epochs=90, run_hours=1125 / 3600))
 
 
+def test_no_more_is_counted_as_read_than_the_hours_hold() -> None:
+    # An hour at 8 GB/s reads 28.8 TB, which are 288 epochs of 100 GB in 100,000 objects.
+    possible, beyond = plan(epochs=288, run_hours=1), plan(epochs=1e6, run_hours=1)
+    assert not {"epochs-beyond-hours", "epochs-against-hours"} & warnings(possible)
+    [told] = [warning for warning in beyond.warnings if warning.id == "epochs-beyond-hours"]
+    assert told.grave and told.parameters["possible"] == pytest.approx(288)
+    assert told.parameters["of_epochs"].value == pytest.approx(1e6 * 1e11 / 8e9 / 3600)
+    assert "count 288, as many as the run reads" in words.warning(told)
+    for found in (possible, beyond):
+        [gets] = [line for line in found.option("s3-standard").cost.lines if line.id == "gets"]
+        assert gets.quantity is not None and gets.quantity.value * 1000 == pytest.approx(288 * 100_000)
+    for option in beyond.options:
+        same = possible.option(option.option).cost.total
+        assert option.cost.total is not None and same is not None
+        assert option.cost.total.value == pytest.approx(same.value)
+
+
+def test_epochs_that_only_the_fastest_of_a_range_can_read_are_taken_as_stated() -> None:
+    # 4 × 8 H100 ask for 6.38 to 15.6 GB/s: in an hour 7.7 to 18.75 epochs of 3 TB.
+    unsure = {"samples_per_second_per_accelerator": None, "instances": 4, "dataset_bytes": 3e12, "objects": 30_000_000}
+    some, many = plan(**unsure, epochs=10, run_hours=1), plan(**unsure, epochs=90, run_hours=1)
+    assert not {"epochs-beyond-hours", "epochs-against-hours"} & warnings(some)
+    asked = many.demand.read_bytes_per_s
+    assert asked is not None
+    [told] = [warning for warning in many.warnings if warning.id == "epochs-beyond-hours"]
+    assert told.parameters["possible"] == pytest.approx(asked.high * 3600 / 3e12)
+
+
 def test_ten_epochs_over_a_hundred_thousand_objects_are_a_million_gets() -> None:  # case 054
     requests = plan(epochs=10, run_hours=100).option("s3-standard").cost.requests
     # 0.40 for 1,000,000 GETs and 0.005 for 1,000 LISTs of 1,000 keys

@@ -20,6 +20,9 @@ from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, ev
 from gpufeed.model.upload import gets_of, puts_of, upload_of
 from gpufeed.model.workload import DEFAULT_REGION, Workload
 
+#: Two ways to work out the same differ by no more.
+_EQUAL = 1e-9
+
 
 @frozen
 class Job:
@@ -83,6 +86,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     passes = passes_of(workload, dataset, facts)
     evaluation, told = evaluation_of(workload, asked, passes, facts)
     hours = _hours(workload, asked, passes, evaluation, facts=facts, warnings=warnings)
+    passes = _within(hours[1], workload, asked, passes, warnings)
     run = _run(workload, asked, facts, region=region, profile=profile, passes=passes, hours=hours, dataset=dataset)
     passes = _with_epochs_of(run, passes, warnings)
     warnings += told
@@ -164,14 +168,14 @@ def _hours(
     """(length of the run, of it training) at full GPU speed.
 
     As stated, and evaluations are within that; else training of the stated epochs, else of the default length, and
-    evaluations come on top.  Hours and epochs that contradict each other by more than the demand's range are told;
-    hours then decide what is paid for by the hour, epochs what is read.
+    evaluations come on top.  Hours that are longer than the epochs take, by more than the demand's range, are told;
+    hours then decide what is paid for by the hour, epochs what is read.  Of the contrary see :func:`_within`.
     """
     of_epochs, more = hours_of(passes, asked), 1.0 + beside_training(evaluation)
     known = passes.bytes.basis != "assumed"
     if workload.run_hours is not None:
         training = workload.run_hours / more
-        if of_epochs is not None and known and not of_epochs.low <= training <= of_epochs.high:
+        if of_epochs is not None and known and training > of_epochs.high:
             found = {"hours": training, "epochs": workload.epochs, "of_epochs": of_epochs}
             warnings.append(Caveat("epochs-against-hours", found))
         hours, told = workload.run_hours, "evaluations-within-run"
@@ -188,6 +192,23 @@ def _hours(
         both = {"training": Quantity.exact(training, "hours"), "hours": Quantity.exact(hours, "hours")}
         warnings.append(Caveat(told, {"seconds": seconds} | both))
     return hours, training
+
+
+def _within(training: float, workload: Workload, asked: Demand, passes: Passes, warnings: list[Caveat]) -> Passes:
+    """Epochs as stated, but no more than the stated hours hold at the most that the GPUs are taken to ask for.
+
+    Equation: epochs = high end of bytes/s × hours of training × 3,600 / bytes of one epoch.
+    """
+    rate, stated = asked.read_bytes_per_s, passes.epochs
+    if workload.run_hours is None or rate is None or stated is None:
+        return passes
+    most = rate.high * training * 3600.0 / passes.bytes.value
+    if stated <= most * (1.0 + _EQUAL):
+        return passes
+    hours = Quantity.exact(training, "hours")
+    found = {"hours": hours, "epochs": stated, "of_epochs": hours_of(passes, asked), "possible": most}
+    warnings.append(Caveat("epochs-beyond-hours", found, grave=True))
+    return replace(passes, epochs=most)
 
 
 def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
