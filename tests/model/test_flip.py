@@ -257,6 +257,14 @@ def test_a_restore_target_is_looked_for_also_where_none_was_stated() -> None:
     assert options(soon_enough)["checkpoints"] == options(found)["checkpoints"]
 
 
+def test_no_part_is_followed_beyond_its_whole() -> None:
+    stated = IMAGES | {"sample_bytes": 1e5, "working_set_bytes": 2e6, "epochs": 2}
+    followed = {trait.name: (trait.low, trait.high) for trait in traits(plan(stated), load(), None)}
+    assert followed["sample_bytes"][1] == 2e6
+    assert followed["working_set_bytes"] == (1e5, 2e8)
+    assert followed["dataset_bytes"][0] == 5e12 / SPAN
+
+
 def test_a_default_that_changes_the_answer_once_it_is_stated_flips_at_now() -> None:
     # Of data whose size is a guess nothing is taken to be read again; once it is stated, memory serves it.
     found = plan(IMAGES | {"dataset_bytes": None, "objects": None, "data_in_s3": True, "interface": "file-paths"})

@@ -588,6 +588,10 @@ def _bounds(name: str, now: float | None, plan: Recommendation, facts: Facts) ->
     # A part is never larger than the whole, and no object smaller than a byte.
     if name in ("objects", "sample_bytes", "working_set_bytes") and workload.dataset_bytes is not None:
         most = min(most, workload.dataset_bytes)
+    if name == "sample_bytes" and workload.working_set_bytes is not None:
+        most = min(most, workload.working_set_bytes)
+    if name == "working_set_bytes" and workload.sample_bytes is not None:
+        least = max(least, workload.sample_bytes)
     if name == "dataset_bytes":
         parts = (workload.objects, workload.sample_bytes, workload.working_set_bytes)
         least = max(least, *(part for part in parts if part is not None), 0.0)
