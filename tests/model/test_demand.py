@@ -319,3 +319,11 @@ def test_a_lora_checkpoint_is_its_adapter() -> None:
 def test_no_read_is_larger_than_its_object() -> None:
     found = asked(dataset_bytes=1e9, objects=10_000, request_bytes=1e6)
     assert found.request_bytes is not None and found.request_bytes.value == pytest.approx(100_000)
+
+
+def test_a_stated_model_size_is_said_not_to_change_a_published_rate() -> None:
+    images = {"preset": "image-classification", "model_parameters": 12e9}
+    assert "rate-of-preset-model" in [warning.id for warning in asked(**images).warnings]
+    own = asked(**images, samples_per_second_per_accelerator=5.4)
+    assert "rate-of-preset-model" not in [warning.id for warning in own.warnings]
+    assert "rate-of-preset-model" not in [warning.id for warning in asked(model_parameters=12e9).warnings]

@@ -778,6 +778,13 @@ def test_where_exports_fall_behind_one_save_in_so_many_goes_where_it_is_exported
     assert plan.placements["checkpoints"].option == "fsx-for-lustre"
     snippet = files(plan, FACTS, "snippets", version="0.1.0")["dcp-checkpoint.py"]
     assert "EVERY = 4 " in snippet and "not-exported" in snippet
+    # The last save of a job goes where it is exported, whatever its number: 3 is no multiple of 4.
+    source = snippet[snippet.index("EVERY =") : snippet.index("def save")]
+    where: dict[str, Any] = {}
+    exec(source, where)  # noqa: S102 - our own snippet
+    paths = [where["path"](9, 3), where["path"](9, 4), where["path"](9, 3, last=True)]
+    assert [path.split("/")[3] for path in paths] == ["not-exported", "checkpoints", "checkpoints"]
+    assert "not-exported" in files(plan, FACTS, "snippets", version="0.1.0")["fsx-release.sh"]
     rarely = recommend(Workload.from_mapping(often | {"checkpoint_interval": 1800}, FACTS), FACTS)
     assert "EVERY = 1 " in files(rarely, FACTS, "snippets", version="0.1.0")["dcp-checkpoint.py"]
 

@@ -70,8 +70,8 @@ def _recommend(arguments: argparse.Namespace) -> int:
     from gpufeed.model.alternatives import alternatives, unjudged
     from gpufeed.model.course import course
     from gpufeed.model.explain import explain
-    from gpufeed.model.flip import flip_points
-    from gpufeed.present import contract, derivation, plain, words
+    from gpufeed.model.flip import STEPS_PER_DECADE, flip_points, sensitivities
+    from gpufeed.present import contract, derivation, plain, tables
 
     facts = load()
     workload, profile, measurement = _asked(arguments)
@@ -91,8 +91,8 @@ def _recommend(arguments: argparse.Namespace) -> int:
     else:
         print_lines([*plain.recommendation(plan), *plain.alternatives(plan, others), *plain.course(steps)])
         if arguments.explain:
-            flips, _ = flip_points(plan, facts, profile=profile, measurement=measurement)
-            print_lines([text("panel.flips"), *(words.flip_point(flip) for flip in flips)])
+            found = list(sensitivities(plan, facts, profile=profile, measurement=measurement))
+            print_lines([text("panel.flips"), *tables.flips(found), text("flip.how", steps=STEPS_PER_DECADE)])
             figures = explain(plan, facts, profile=profile, measurement=measurement)
             print_lines([text("panel.explain"), *derivation.lines(figures, facts)])
     return 0

@@ -177,6 +177,9 @@ def _rates(
         tokens, samples = _language_model(workload, section, accelerator, facts, notes)
     else:
         samples = _published_rate(preset, section, accelerator, facts, notes)
+        stated = workload.samples_per_second_per_accelerator is not None
+        if workload.model_parameters is not None and samples is not None and not stated:
+            notes.warn("rate-of-preset-model", preset=preset)
     if workload.samples_per_second_per_accelerator is not None:
         samples = Quantity.exact(workload.samples_per_second_per_accelerator, "samples/s")
         if tokens is not None:

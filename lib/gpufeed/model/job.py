@@ -100,12 +100,12 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     if run.gpu_hour_price is None:
         found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
         warnings.append(Caveat("gpu-priced-elsewhere" if "price" in found else "gpu-not-priced", found))
-        instance = None if workload.region is None else workload.instance_type
-        if instance is not None and not facts.offers(region, instance):
-            warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": instance}))
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))
+    instance = None if workload.region is None else workload.instance_type
+    if instance is not None and not facts.offers(region, instance):
+        warnings.append(Caveat("instance-not-confirmed", {"region": region, "instance": instance}))
     if asked.all_jobs is not None:
         together = asked.all_jobs
         said = {"jobs": asked.jobs, "rate": together.read_bytes_per_s, "requests": together.read_requests_per_s}
