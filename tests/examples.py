@@ -20,6 +20,20 @@ PHOTOS = {
     "run_hours": 100,
     "region": "us-east-1",
 }
+#: 70 billion parameters on 32 p5: 980 GB each ten minutes.
+SAVES_OFTEN = {
+    "task": "pretraining",
+    "instances": 32,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 70e9,
+    "dataset_bytes": 2e12,
+    "objects": 8000,
+    "checkpoint_interval": 600,
+    "checkpoints": "frequent",
+    "interface": "s3-api",
+    "run_hours": 240,
+    "region": "us-east-1",
+}
 #: 32 p5.48xlarge at USD 55.04 an hour each save 980 GB every 30 minutes for a month of 730 hours: 1,460 times.
 LANGUAGE_MODEL = {
     "task": "pretraining",

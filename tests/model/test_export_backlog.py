@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from examples import SAVES_OFTEN
 
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
@@ -147,24 +148,8 @@ def test_export_of_another_size_is_assumed_and_no_faster_in_the_middle() -> None
     assert (large.basis, small.basis) == ("assumed", "assumed")
 
 
-#: 70 billion parameters on 32 p5: 980 GB each ten minutes.
-LARGE: dict[str, Any] = {
-    "task": "pretraining",
-    "instances": 32,
-    "instance_type": "p5.48xlarge",
-    "model_parameters": 70e9,
-    "dataset_bytes": 2e12,
-    "objects": 8000,
-    "checkpoint_interval": 600,
-    "checkpoints": "frequent",
-    "interface": "s3-api",
-    "run_hours": 240,
-    "region": "us-east-1",
-}
-
-
 def test_a_choice_that_hangs_on_how_export_scales_says_so() -> None:
-    found = recommend(Workload.from_mapping(LARGE, FACTS), FACTS)
+    found = recommend(Workload.from_mapping(SAVES_OFTEN, FACTS), FACTS)
     placed, on_fsx = found.placements["checkpoints"], found.saving("fsx-for-lustre").supply.configuration
     assert (placed.rule, placed.option) == ("fsx-for-lustre", "s3-express-one-zone")
     assert (on_fsx["storage_capacity_gib"], on_fsx["throughput_mb_per_s_per_tib"]) == (67_200, 1000)
@@ -173,5 +158,5 @@ def test_a_choice_that_hangs_on_how_export_scales_says_so() -> None:
     assert told.parameters["seconds"][:3] == pytest.approx((980e9 / (56 * 922e6), 1120, 980e9 / 293e6))
     assert told.parameters["provisioned"].value == pytest.approx(67.2e9)
     # Saves that each end of the range keeps up with, 980 GB / 293 MB/s = 3,345 s, leave nothing to say.
-    rare = recommend(Workload.from_mapping(LARGE | {"checkpoint_interval": 3600}, FACTS), FACTS)
+    rare = recommend(Workload.from_mapping(SAVES_OFTEN | {"checkpoint_interval": 3600}, FACTS), FACTS)
     assert "fsx-export-unmeasured" not in [one.id for one in rare.warnings]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from examples import PHOTOS
+from examples import PHOTOS, SAVES_OFTEN
 
 from gpufeed.facts import load
 from gpufeed.facts.place import data_directory
@@ -109,27 +109,7 @@ def test_each_job_keeps_its_own_checkpoints_wherever_they_are() -> None:
 
 
 def test_the_panel_shows_a_job_its_part_of_the_file_system_as_the_plan_does() -> None:
-    found = recommend(
-        Workload.from_mapping(
-            {
-                "task": "pretraining",
-                "instances": 32,
-                "instance_type": "p5.48xlarge",
-                "model_parameters": 70e9,
-                "dataset_bytes": 2e12,
-                "objects": 8000,
-                "checkpoint_interval": 600,
-                "checkpoints": "frequent",
-                "run_hours": 240,
-                "interface": "s3-api",
-                "data_in_s3": True,
-                "region": "us-east-1",
-                "jobs": 4,
-            },
-            load(),
-        ),
-        load(),
-    )
+    found = recommend(Workload.from_mapping(SAVES_OFTEN | {"data_in_s3": True, "jobs": 4}, load()), load())
     own = found.saving("fsx-for-lustre").own
     shown = checkpoint_plan(found, load()).option("fsx-for-lustre").retention
     assert own is not None and shown is not None and shown.keeping is not None

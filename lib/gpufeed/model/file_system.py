@@ -72,14 +72,15 @@ def sized(
         found = replace(_sized(need_of_saves(job), job, own), left_out=left_out)
         return replace(found, held_against=_as_fast_as_pays(need_of_saves(job, tolerated=True), found))
     saves = SAVES in holds or not holds
-    needs = [need_of(job, share, saves=saves) for share in epochs.shares_to_size_for(job.passes)]
+    shares = epochs.shares_to_size_for(job.passes)
+    needs = [need_of(job, share, saves=saves) for share in shares]
     if plan is None:
         return _sized(needs[0], job)
     chosen = plan.option(FSX).supply.configuration
     sizes = [_sized(need, job, file_system_with_waiting(need, job, saves=saves)) for need in needs]
     first = next((one for one in sizes if one.found.all and one.found.all[0].settings == chosen), sizes[0])
     if saves:
-        share = epochs.shares_to_size_for(job.passes)[sizes.index(first)]
+        share = shares[sizes.index(first)]
         first = replace(first, held_against=_as_fast_as_pays(need_of(job, share, tolerated=True), first))
     both = need_of(job)
     return first if saves or not both.saves else replace(first, left_out=LeftOut(SAVES, _place(plan, SAVES), both))
@@ -388,13 +389,12 @@ def _iops(has: FileSystem, facts: Facts) -> float | None:
 
 def _opens(has: FileSystem, facts: Facts) -> Quantity | None:
     """Files opened per second; assumed, as for a new one, where there is no metadata configuration."""
-    iops, basis = _iops(has, facts), None
-    if iops is None and has.capacity_gib is not None:
-        iops, basis = fsx.automatic_metadata_iops(has.capacity_gib, facts), "assumed"
-    if iops is None:
+    iops = _iops(has, facts)
+    if iops is not None:
+        return fsx.opens_per_s(iops, facts)
+    if has.capacity_gib is None:
         return None
-    opens = (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
-    return opens if basis is None else opens._replace(basis=basis)
+    return fsx.opens_per_s(fsx.automatic_metadata_iops(has.capacity_gib, facts), facts, published=False)
 
 
 def _link_row(has: FileSystem, section: Section | None) -> Compared:
@@ -477,7 +477,7 @@ def _grown(has: FileSystem, section: Section, need: Need, facts: Facts) -> Grown
         opens = need.carried(efa=has.efa).opens
         enough, _ = fsx.metadata_iops(section, capacity, opens, facts)
         iops = max(enough, _iops(has, facts) or 0.0)
-        if iops * facts.options[FSX].known("file_opens_per_iops").value < opens:
+        if fsx.opens_per_s(iops, facts).value < opens:
             return None
     return Grown(section, capacity, iops, _price(section, capacity, iops, has.region, facts))
 

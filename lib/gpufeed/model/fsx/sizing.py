@@ -208,8 +208,15 @@ def iops_for(opens_per_s: float, facts: Facts) -> float:
 
 
 def opens_per_s_of(order: Order, facts: Facts) -> Quantity:
-    """Files opened per second.  For types without a metadata configuration AWS publishes no rate: assumed the same."""
-    opens = (facts.options[FSX].known("file_opens_per_iops") * order.metadata_iops).named("opens/s")
-    if facts.fsx[order.name].get_value("metadata_configuration"):
-        return opens
-    return opens._replace(basis="assumed")
+    """Files opened per second."""
+    configurable = bool(facts.fsx[order.name].get_value("metadata_configuration"))
+    return opens_per_s(order.metadata_iops, facts, published=configurable)
+
+
+def opens_per_s(iops: float, facts: Facts, *, published: bool = True) -> Quantity:
+    """Files opened per second by so many metadata IOPS.
+
+    Not ``published``: without a metadata configuration, for which AWS names no rate; assumed the same.
+    """
+    opens = (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
+    return opens if published else opens._replace(basis="assumed")
