@@ -209,10 +209,7 @@ class Facts:
 
     def instance_price_elsewhere(self, instance_type: str, region: str) -> Quantity | None:
         """As :meth:`price_elsewhere`, of one instance on demand."""
-        currency = self.currency_of(region)
-        there = {*self.instances[instance_type].parts, *self.priced_in.get((INSTANCES, instance_type, None), {})}
-        same = sorted(one for one in there - {region} if self.currency_of(one) == currency)
-        return _over([self.instance_price(instance_type, one) for one in same])
+        return _instance_elsewhere(self, instance_type, region)
 
     @cached_property
     def priced_in(self) -> Mapping[tuple[str, str, str | None], Mapping[str, str]]:
@@ -306,6 +303,14 @@ def _elsewhere(  # noqa: PLR0917 - as Facts.price_elsewhere has them
     currency = facts.currency_of(region)
     there = [one for one, its_currency in where.items() if its_currency == currency and one != region]
     return _over([facts.price(option, item, one, configuration, at) for one in there])
+
+
+@lru_cache(maxsize=64)  # likewise
+def _instance_elsewhere(facts: Facts, instance_type: str, region: str) -> Quantity | None:
+    currency = facts.currency_of(region)
+    there = {*facts.instances[instance_type].parts, *facts.priced_in.get((INSTANCES, instance_type, None), {})}
+    same = sorted(one for one in there - {region} if facts.currency_of(one) == currency)
+    return _over([facts.instance_price(instance_type, one) for one in same])
 
 
 def _over(prices: Iterable[Quantity | None]) -> Quantity | None:

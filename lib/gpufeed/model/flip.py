@@ -183,9 +183,10 @@ class _Search:
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
+        between: dict[float, Decision] = {}  # roles that flip in one step mostly flip at one value
         for role in self._changed(far[1], waiting):
             waiting.discard(role)
-            yield self._narrowed(role, near, far)
+            yield self._narrowed(role, near, far, between)
 
     def _without_influence(self, before: Decision, first: _Tried, bound: float) -> bool:
         """Whether the trait decides nothing here: all that does is the same at the start, the first step and beyond.
@@ -201,8 +202,11 @@ class _Search:
         half_way = float(round(middle)) if self._trait.whole else middle
         return decides == _deciding(there) == _deciding(self._at(half_way))
 
-    def _narrowed(self, role: str, near: _Tried, far: _Tried) -> FlipPoint:
-        """Narrow (near, far] down to the value nearest to ``near`` where the role's option is another one."""
+    def _narrowed(self, role: str, near: _Tried, far: _Tried, between: dict[float, Decision]) -> FlipPoint:
+        """Narrow (near, far] down to the value nearest to ``near`` where the role's option is another one.
+
+        What is decided on the way is kept in ``between``.
+        """
         option, whole = self._now.options[role], self._trait.whole
         (inside, before), (outside, after) = near, far
         side = 1.0 if outside > inside else -1.0
@@ -210,7 +214,9 @@ class _Search:
         while abs(outside - inside) > 1 if whole else max(inside, outside) / min(inside, outside) > CLOSE:
             middle = float(round((inside + outside) / 2)) if whole else math.sqrt(inside * outside)
             middle = inside + side if each else middle
-            here = self._at(middle)
+            if middle not in between:
+                between[middle] = self._at(middle)
+            here = between[middle]
             if here.options[role] == option:
                 inside, before = middle, here
             else:

@@ -18,17 +18,23 @@ from gpufeed.model.saving_file_system import file_system_for_saves
 from gpufeed.model.supply import bulk, mountpoint_backing, supply
 
 
-def savings(fit: Mapping[str, OptionAnswer], shared: OptionAnswer | None, job: Job) -> dict[str, Saving]:
+def savings(
+    fit: Mapping[str, OptionAnswer],
+    shared: OptionAnswer | None,
+    job: Job,
+    known: Mapping[str, Saving] | None = None,
+) -> dict[str, Saving]:
     """Every option as the place of the checkpoints.
 
     ``shared`` is the file system that serves the training reads and holds the checkpoints as well; None where the reads
-    are elsewhere, so that a file system would hold the checkpoints alone.
+    are elsewhere, so that a file system would hold the checkpoints alone.  ``known`` is the same of the job with its
+    reads elsewhere: only the file system is another then.
     Left out: the copies of key checkpoints in S3, which every plan has, and work lost to failures.
     """
     bill = bill_of(job.run, job.facts)
     made = _made(job)
-    found: dict[str, Saving] = {}
-    for option in SYSTEMS:
+    found: dict[str, Saving] = {} if known is None else {**known}
+    for option in SYSTEMS if known is None else (FSX,):
         answer = shared if option == FSX and shared is not None else fit[option]
         if made is None:
             found[option] = Saving(option, answer.supply, answer.stall, (), None)

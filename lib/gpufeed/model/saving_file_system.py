@@ -62,8 +62,7 @@ def unpriced_with_waiting(
         least, best = _least_sum(orders, waits, need, job)
         if best is None or best == orders[0] or fsx.configured(best, job.region, facts, need).settings != chosen:
             continue
-        everything = fsx.orders_for(need, job.region, facts)
-        unpriced = [order for order in everything if fsx.unit_prices(order.name, job.region, facts)[0] is None]
+        unpriced = fsx.unpriced_orders(need, job.region, facts)
         much, other = _least_sum(unpriced, waits, need, job, most=least)
         if other is not None and much < least:
             said = {"configuration": other.name, "gib": other.capacity_gib, "region": job.region}

@@ -76,7 +76,7 @@ def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Togethe
     ruled = best_of_rule(fit, rule).option == FSX
     if alone.reads == FSX or _no_place_for_reads(alone, fit, job) or _never(alone, fit, job, ruled=ruled):
         return alone
-    both = _with(FSX, fit, shared, rule=rule, job=job)
+    both = _with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
     if both.placed.option != FSX:
         return alone
     better = _better(alone, both, job) if ruled else not _better(both, alone, job)
@@ -137,10 +137,12 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer,
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
 
-def _with(reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job) -> Together:
-    """The plan with the reads on one option."""
+def _with(
+    reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job, known: Mapping[str, Saving] | None = None
+) -> Together:
+    """The plan with the reads on one option; ``known``: what saving costs with the reads on another."""
     both = shared.judged() if reads == FSX else None
-    saves = savings(fit, both, job)
+    saves = savings(fit, both, job, known)
     placed = choose_for_checkpoints(rule, fit, saves, reads=reads, job=job)
     answer = shared.fitted(both) if both is not None and placed.option == FSX else fit[reads]
     return Together(reads, answer, saves, placed, job)

@@ -2,7 +2,14 @@
 
 from gpufeed.model.fsx.choice import cheapest, configurations, configured
 from gpufeed.model.fsx.efa import EFA_CONNECTIONS, EFA_IN_PARTS, efa_advised, efa_for_all, efa_offered, of_efa
-from gpufeed.model.fsx.orders import allowed_types, best_orders, disqualifiers, not_replicated, orders_for
+from gpufeed.model.fsx.orders import (
+    allowed_types,
+    best_orders,
+    disqualifiers,
+    not_replicated,
+    orders_for,
+    unpriced_orders,
+)
 from gpufeed.model.fsx.prices import any_priced, prices, unit_prices, weighed_unit_prices
 from gpufeed.model.fsx.said import (
     BEYOND_PUBLISHED,
@@ -99,5 +106,6 @@ __all__ = [
     "servers_of",
     "throughput",
     "unit_prices",
+    "unpriced_orders",
     "weighed_unit_prices",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.model.fsx.efa import efa_offered, of_efa
-from gpufeed.model.fsx.orders import allowed_types, disqualifiers, orders_for
+from gpufeed.model.fsx.orders import allowed_types, best_orders, disqualifiers, orders_for, unpriced_orders
 from gpufeed.model.fsx.prices import prices
 from gpufeed.model.fsx.said import beside_the_price, carried_less, lacking, notes_of, unpriced_rival
 from gpufeed.model.fsx.sizing import accepted, asked_gib, disk_rate, memory_of, network_rate, opens_per_s_of, servers_of
@@ -42,11 +42,11 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
     something (no type reaches the opens/s), the one that lacks least: the supply then says that metadata operations
     bind.
     """
-    orders = orders_for(need, region, facts)
+    orders = best_orders(need, region, facts)
     if not orders:
         return None
     chosen = configured(orders[0], region, facts, need)
-    rival = unpriced_rival(orders, region, facts, need)
+    rival = unpriced_rival((*orders, *unpriced_orders(need, region, facts)), region, facts, need)
     return chosen if rival is None else replace(chosen, notes=(*chosen.notes, rival))
 
 

@@ -101,6 +101,7 @@ def orders_for(need: Need, region: str, facts: Facts) -> list[Order]:
     return _one_each(_ranked(_offers(region, facts, random_reads=need.random_reads), need, region, facts))
 
 
+@lru_cache(maxsize=8)  # what waits is sized from the same orders as what does not
 def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
     """The head of :func:`orders_for`: those of the priced types, where one of them lacks nothing; else all."""
     offers = _offers(region, facts, random_reads=need.random_reads)
@@ -108,6 +109,12 @@ def best_orders(need: Need, region: str, facts: Facts) -> list[Order]:
     if ranked and ranked[0][0][:2] == (0, False):
         return _one_each(ranked)
     return orders_for(need, region, facts)
+
+
+def unpriced_orders(need: Need, region: str, facts: Facts) -> list[Order]:
+    """Those of :func:`orders_for` whose capacity has no price here."""
+    offers = _offers(region, facts, random_reads=need.random_reads)
+    return _one_each(_ranked([offer for offer in offers if not offer.a_gib_here], need, region, facts))
 
 
 #: What lacks less, then what is priced here, then what is priced elsewhere, then the cheaper … comes first.
