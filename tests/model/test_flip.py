@@ -15,7 +15,9 @@ import pytest
 from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import Decision, decide, recommend
-from gpufeed.model.flip import SPAN, Beside, Sensitivity, Trait, _Search, _why_worth, flip_points, sensitivities, traits
+from gpufeed.model.flip import Sensitivity, _Search, flip_points, sensitivities
+from gpufeed.model.flip_reasons import Beside, _why_worth
+from gpufeed.model.flip_traits import SPAN, Trait, traits
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import FlipPoint, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload

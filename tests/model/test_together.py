@@ -13,7 +13,7 @@ from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import together
 from gpufeed.model.advise import decide, recommend
-from gpufeed.model.flip import why
+from gpufeed.model.flip_reasons import why
 from gpufeed.model.job import job_of
 from gpufeed.model.judge import kept
 from gpufeed.model.recommendation import CostLine, Reason, Recommendation

@@ -11,7 +11,8 @@ from pathlib import Path
 import altair as alt
 import pytest
 
-from gpufeed.model.flip import Sensitivity, Trait
+from gpufeed.model.flip import Sensitivity
+from gpufeed.model.flip_traits import Trait
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand, FlipPoint, Reason, Recommendation

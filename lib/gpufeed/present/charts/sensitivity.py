@@ -10,7 +10,8 @@ from typing import Any
 import altair as alt
 
 from gpufeed.facts.messages import text
-from gpufeed.model.flip import SPAN, Sensitivity
+from gpufeed.model.flip import Sensitivity
+from gpufeed.model.flip_traits import SPAN
 from gpufeed.present import tables
 from gpufeed.present.charts.drawing import (
     BLUE,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from gpufeed.facts.messages import text
-from gpufeed.model.flip import Sensitivity, Trait
+from gpufeed.model.flip import Sensitivity
+from gpufeed.model.flip_traits import Trait
 from gpufeed.model.recommendation import FlipPoint
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
