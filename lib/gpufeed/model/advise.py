@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpufeed.facts import Facts
-from gpufeed.model import caution, checkpoint, copying, epochs, limits, loading, mount, paths, plausible, traffic
+from gpufeed.model import (
+    caution,
+    checkpoint,
+    copying,
+    epochs,
+    limits,
+    loading,
+    mount,
+    paths,
+    plausible,
+    remedies,
+    traffic,
+)
 from gpufeed.model.file_system_need import holds_everything
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
@@ -133,9 +145,14 @@ def plan_of(decision: Decision) -> Recommendation:
     # Before all others: an answer that leaves GPUs waiting must not read like a solution.
     first = []
     if fed is not None and fed.value < 1.0:
-        first = [
-            Caveat("not-fed-in-full", {"option": reads, "fed": fed, "limit": fit[reads].supply.limited_by}, grave=True)
-        ]
+        given = fit[reads].supply
+        said = {
+            "option": reads,
+            "fed": fed,
+            "limit": given.limited_by,
+            "lifted": remedies.lifts(given, job.load, facts),
+        }
+        first = [Caveat("not-fed-in-full", said, grave=True)]
     evidence = used_as(measurement, reads, decision.fit, job)
     placements = {
         "dataset": simple("dataset", S3, "durable-base"),

@@ -218,7 +218,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
     but += answer.reasons
     but += loading.reasons(answer, job)
     but += paths.reasons(option, job.workload, job.load, facts)
-    over = paths.over_request_limit(job.load, job.demand, facts) if served_by(option, job.load, facts) == S3 else None
+    over = paths.over_request_limit(option, job.load, job.demand, facts)
     if over is not None:
         but.append(over)
     if answer.fed is not None and answer.fed.value < 1.0:
@@ -286,6 +286,7 @@ NOT_AGAINST = frozenset(
         "starves",
         "over-request-limit",
         "parts-over-request-limit",
+        "over-bucket-limit",
         "above-quota",
         "fsx-other-region",
         "s3-files-many-objects",

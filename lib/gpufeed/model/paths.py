@@ -43,18 +43,36 @@ def kms_calls(encryption: str | None, facts: Facts) -> Quantity | None:
     return kinds[encryption].known("calls_per_request") if encryption is not None and encryption in kinds else None
 
 
-def over_request_limit(load: Load, demand: Demand, facts: Facts) -> Reason | None:
-    """By how much the steady GETs exceed what S3 gives the stated prefixes, and how many prefixes would do.
+def over_request_limit(option: str, load: Load, demand: Demand, facts: Facts) -> Reason | None:
+    """By how much the steady GETs exceed what the bucket behind an option gives; None where they do not."""
+    of_one, bucket = demand.read_requests_per_s, served_by(option, load, facts)
+    if of_one is None or bucket not in (S3, EXPRESS):
+        return None
+    asked = (of_one * load.jobs).named("requests/s")
+    return (_over_bucket if bucket == EXPRESS else _over_prefixes)(asked, load, facts)
+
+
+def _over_bucket(asked: Quantity, _: Load, facts: Facts) -> Reason | None:
+    """A directory bucket has one limit, whatever its keys are, and AWS Support raises it.
+
+    Equation: factor = GET/s asked / GET/s of the bucket by default.  References: s3-express-performance.
+    """
+    limit = facts.options[EXPRESS].known("read_requests_per_bucket")
+    if asked.value <= limit.value:
+        return None
+    found = {"requests": asked, "allowed": limit.middle(), "factor": asked.value / limit.value}
+    return Reason("over-bucket-limit", found | {"raised": limit.at(limit.high)}, "s3-express-performance")
+
+
+def _over_prefixes(asked: Quantity, load: Load, facts: Facts) -> Reason | None:
+    """By how much they exceed what S3 gives the stated prefixes, and how many prefixes would do.
 
     S3's partitions cannot be seen and grow slowly, so the forecast is against the published rate per prefix.
     Equation: factor = GET/s asked / (prefixes × GET/s per prefix).  References: s3-performance.
     """
-    of_one, each = demand.read_requests_per_s, facts.options[S3].known("read_requests_per_prefix")
-    if of_one is None:
+    each = facts.options[S3].known("read_requests_per_prefix")
+    if asked.value <= each.value * load.prefixes:
         return None
-    if of_one.value * load.jobs <= each.value * load.prefixes:
-        return None
-    asked = (of_one * load.jobs).named("requests/s")
     allowed = (each * load.prefixes).named("requests/s")
     found = {
         "requests": asked,
@@ -98,20 +116,18 @@ def caveats(
         yield Caveat("nat", {"bytes_per_s": limit, "price": facts.price("network", "nat", region)})
     elif workload.network_path in (OTHER_REGION, UNKNOWN):
         yield Caveat(f"path-{workload.network_path}")
-    from_s3 = served_by(reads.option, load, facts) == S3
     if workload.encryption == "sse-kms":
         yield Caveat("kms-per-request", {"allowed": load.kms_requests})
-    if from_s3:
-        yield from _on_s3(load, demand, reads.supply, facts)
+    yield from _requests(reads.supply, load, demand, facts)
     yield from _zone(workload.zone, in_zone, region, facts)
 
 
-def _on_s3(load: Load, demand: Demand, given: Supply, facts: Facts) -> Iterator[Caveat]:
-    """More GETs than the prefixes give, all the time or when every worker begins at once."""
-    over = over_request_limit(load, demand, facts)
+def _requests(given: Supply, load: Load, demand: Demand, facts: Facts) -> Iterator[Caveat]:
+    """More GETs than the bucket gives all the time, or than its prefixes give when every worker begins at once."""
+    over = over_request_limit(given.option, load, demand, facts)
     if over is not None:
         yield Caveat(over.id, over.parameters)
-    elif given.request_seconds is not None:
+    elif given.request_seconds is not None and served_by(given.option, load, facts) == S3:
         at_once = load.in_flight * load.jobs
         burst = (at_once / given.request_seconds.middle()).named("requests/s")
         allowed = facts.options[S3].known("read_requests_per_prefix") * load.prefixes
