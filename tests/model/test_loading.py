@@ -429,3 +429,80 @@ def test_what_lasts_as_long_as_an_import_has_no_upper_end_wherever_it_is_shown()
         plain.recommendation(found)
     )
     assert found.cost.total is not None and found.cost.total.high < math.inf  # which is compared with others
+
+
+# ---- a copy in a directory bucket ------------------------------------------------------------------------------------
+
+#: 10,000,000 objects that a program of the S3 API reads.
+OBJECTS = IMAGES | {"interface": "s3-api"}
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "seconds"),
+    [
+        (1, (10_000_000 / 5_500, 10_000_000 / 5_500)),
+        (4, (10_000_000 / 22_000, 10_000_000 / 22_000)),
+        # 20 prefixes give 110,000 GET/s, and the directory bucket takes 100,000 PUT/s, at most 110,000 of its 200,000
+        (20, (10_000_000 / 110_000, 10_000_000 / 100_000)),
+        (100, (10_000_000 / 200_000, 10_000_000 / 100_000)),
+        # Not stated: 1 in the middle, up to 10
+        (None, (10_000_000 / 55_000, 10_000_000 / 5_500)),
+    ],
+)
+def test_a_copy_takes_at_least_a_get_and_a_put_of_each_object(
+    prefixes: int | None, seconds: tuple[float, float]
+) -> None:
+    found = plan(OBJECTS, prefixes=prefixes)
+    first = found.option("s3-express-one-zone").first_epoch
+    least, middle = seconds
+    assert first.way == "before" and first.loading is not None
+    assert first.loading[:3] == pytest.approx((least, middle, middle))
+    # How long bytes take is not known: no upper end is shown.
+    shown = first.bound(first.loading)
+    assert shown is not None and math.isinf(shown.high)
+    # 1 TB at USD 0.11 per GiB-month, half of it on the mean, for so long
+    held = 1e12 / GIB * 0.11 / 2 * middle / 3600 / 730
+    assert amounts(found.option("s3-express-one-zone"))["loading-storage"] == pytest.approx(held)
+    assert first.waits_seconds is None and first.waits_cost is None
+
+
+def test_a_copy_that_takes_longer_than_the_run_is_said_as_a_load_is() -> None:
+    # 100,000,000 objects at 5,500 GET/s: 5.05 h, before a run of 4
+    many = {"dataset_bytes": 1e13, "objects": 100_000_000, "prefixes": 1}
+    found = plan(OBJECTS, **many, run_hours=4)
+    told = caveat(found, "copying-exceeds-run")
+    assert found.recommended == "s3-express-one-zone" and told is not None and told.grave
+    assert told.parameters["seconds"].value == pytest.approx(100_000_000 / 5_500)
+    assert math.isinf(told.parameters["seconds"].high)
+    assert "copying-exceeds-run" in {it.id for it in found.option("s3-express-one-zone").reasons}
+    assert caveat(plan(OBJECTS, **many, run_hours=6), "copying-exceeds-run") is None
+    [step] = [step for step in course(found, load()) if step.id == "bring-in.s3-express-one-zone"]
+    assert step.seconds is not None and step.seconds.value == pytest.approx(100_000_000 / 5_500)
+    why = next(it for it in found.placements["training_reads"].reasons if it.id == "copied-before")
+    assert "at least 5 h 3 min" in words.reason(why)
+    document = as_json(found, load(), [], {})
+    express = next(it for it in document["options"] if it["option"] == "s3-express-one-zone")
+    assert express["first_epoch"]["load_seconds"]["high"] is None
+    assert any("at least 5 h 3 min, bytes not counted" in line for line in plain.recommendation(found))
+
+
+def test_a_mount_of_a_directory_bucket_reads_a_copy_as_well() -> None:
+    renames = IMAGES | {"interface": "file-paths", "file_operations": ["rename"], "prefixes": 1}
+    mount = plan(renames).option("mountpoint-s3")
+    assert mount.lies_on == "s3-express-one-zone"
+    assert mount.first_epoch.loading is not None
+    assert mount.first_epoch.loading.value == pytest.approx(10_000_000 / 5_500)
+    plainly = plan(renames | {"file_operations": None}).option("mountpoint-s3")
+    assert plainly.lies_on == "s3-standard" and plainly.first_epoch.loading is None
+
+
+def test_a_copy_that_ends_later_than_another_option_is_not_chosen() -> None:
+    # 5.05 h of copying; S3 Standard, fed by less, would be done before it.
+    job, _ = job_of(Workload.from_mapping(OBJECTS | {"run_hours": 4}, load()), load(), None)
+    many = {"dataset_bytes": 1e13, "objects": 100_000_000, "prefixes": 1}
+    answers = {it.option: it for it in plan(OBJECTS, **many, run_hours=4).options}
+    half = replace(answers["s3-standard"], fed=Quantity.exact(0.5, "share"))
+    # 4 + 5.05 h against 4 / 0.5 = 8, and against 4 / 0.4 = 10
+    assert loading.ends_later(answers["s3-express-one-zone"], half, job)
+    slower = replace(half, fed=Quantity.exact(0.4, "share"))
+    assert not loading.ends_later(answers["s3-express-one-zone"], slower, job)

@@ -535,8 +535,8 @@ def filling_lines(
 ) -> Iterator[CostLine]:
     """What one way of filling an option costs: its own storage until the GPUs start, or GPUs that wait.
 
-    A file system is paid for whole from its first hour on; the storage of S3 Files fills evenly, and half of it is
-    paid for on the mean.
+    A file system is paid for whole from its first hour on; the storage of S3 Files and of a directory bucket fills
+    evenly, and half of it is paid for on the mean.
     """
     if way == WHILE_READING:
         waits = first.waits_seconds
@@ -545,8 +545,10 @@ def filling_lines(
     if way != BEFORE or first.load_seconds is None:
         return
     months = first.load_seconds / 3600.0 / bill.facts.model.known("hours_per_month").value
-    if option == S3_FILES:
-        line = bill.line("loading-storage", "loading", S3_FILES, "storage", _kept_by_s3_files(bill) * months / 2.0)
+    filled = lies_on(option, bill.run.operations)
+    if filled in (S3_FILES, EXPRESS):
+        held = _kept_by_s3_files(bill) if filled == S3_FILES else _copied(bill.run)
+        line = bill.line("loading-storage", "loading", filled, "storage", held * months / 2.0)
         yield replace(line, at_most=first.at_most)
     elif configuration is not None:
         held = months * (configuration.capacity_gib * GIB)

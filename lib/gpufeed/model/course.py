@@ -54,7 +54,6 @@ def _before(plan: Recommendation, job: Job) -> Iterator[Step]:
         if option in _used(plan):
             yield Step(f"create.{option}", BEFORE)
     place = plan.placements["training_reads"].lies_on
-    # A copy in a directory bucket is made by copying objects, for which no rate is published.
     first = plan.option(plan.recommended).first_epoch
     seconds = first.bound(first.loading)
     if place != EXPRESS and seconds is None:

@@ -22,8 +22,8 @@ from gpufeed.model.recommendation import (
     Reason,
     Supply,
 )
-from gpufeed.model.rules import FSX, S3, S3_FILES
-from gpufeed.model.supply import DISKS, Load, served_by, supply
+from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.model.supply import DISKS, Load, lies_on, reads_of_prefixes, served_by, supply
 from gpufeed.model.workload import Workload
 
 HOST_MEMORY = "host-memory"
@@ -112,6 +112,7 @@ def first_epoch(
     facts: Facts,
     configuration: Configuration | None,
     run_seconds: float,
+    objects: float,
     weights: Quantity | None = None,
     bulk: Quantity | None = None,
 ) -> FirstEpoch:
@@ -127,6 +128,8 @@ def first_epoch(
 
     Loaded into a file system are the ``weights`` as well that the job starts from, which are then read at ``bulk``
     [bytes/s].  Assumption: they are few and large files, so that their bytes set how long that takes.
+
+    A directory bucket holds a copy of all ``objects``, which is there before the first read.
     """
     rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
     if rate is None:
@@ -138,6 +141,9 @@ def first_epoch(
     by_file = replace(load, request_bytes=load.object_bytes) if within else load
     brought_in, loaded = _brought_in(given.option, by_file, facts, configuration)
     load_seconds = waits = for_files = None
+    copied = lies_on(given.option, load.operations) == EXPRESS
+    if copied:
+        load_seconds = _copy_seconds(objects, load, facts)
     if brought_in is not None and loaded is not None:
         load_seconds = (needed / loaded).named("seconds")
         if asked is not None and within:
@@ -175,8 +181,21 @@ def first_epoch(
         part=part,
         load_seconds=load_seconds,
         waits_seconds=waits,
-        at_most=brought_in is not None and given.option == S3_FILES,
+        at_most=copied or (brought_in is not None and given.option == S3_FILES),
     )
+
+
+def _copy_seconds(objects: float, load: Load, facts: Facts) -> Quantity:
+    """The least that copying all objects from S3 into a directory bucket takes: one GET and one PUT each.
+
+    Larger objects take more requests in parts.  How fast their bytes are copied depends on what copies, which is not
+    known, and no source names a rate: the copy takes at least so long.
+
+    Equation: seconds = objects / least(prefixes × GET/s per prefix, PUT/s of the directory bucket).
+    References: s3-performance, s3-express-performance.
+    """
+    written = facts.options[EXPRESS].known("write_requests_per_bucket")
+    return (objects / least(reads_of_prefixes(load, facts), written)).named("seconds")
 
 
 def _brought_in(
@@ -357,7 +376,9 @@ def copied_once(
 def explained(reads: Placement, answer: OptionAnswer, *, holds_everything: bool) -> Placement:
     """The placement of the training reads with what to do about the first epoch."""
     more, first = [], answer.first_epoch
-    if first.way is not None:
+    if answer.lies_on == EXPRESS and first.load_seconds is not None:
+        more.append(Reason("copied-before", {"seconds": first.bound(first.load_seconds)}, "s3-express-performance"))
+    elif first.way is not None:
         names = ("load_seconds", "waits_seconds", "load_cost", "waits_cost")
         found = {"seconds": first.takes} | {name: first.bound(getattr(first, name)) for name in names}
         more.append(Reason(f"first-epoch-{first.way}-{'hydrate' if answer.option == FSX else 'import'}", found))

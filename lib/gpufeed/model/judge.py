@@ -96,6 +96,7 @@ def _judged(option: str, job: Job, measurement: Measurement | None, configuratio
         facts=job.facts,
         configuration=configuration,
         run_seconds=job.run.training_hours * 3600.0,
+        objects=job.run.objects,
         weights=job.run.weights,
         bulk=None if large is None else large.rate,
     )
@@ -294,6 +295,8 @@ NOT_AGAINST = frozenset(
         "loading-may-exceed-run",
         "import-exceeds-run",
         "import-may-exceed-run",
+        "copying-exceeds-run",
+        "copying-may-exceed-run",
         *fsx.SAID_WITH_THE_PLAN,
     }
 )

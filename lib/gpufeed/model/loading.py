@@ -1,4 +1,6 @@
-"""Loading from S3 into an option before the GPUs start: calendar time that no bill shows, at a rate that is assumed."""
+"""Loading from S3 into an option before the GPUs start: calendar time that no bill shows, at a rate that is assumed,
+or that is known at its most.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import replace
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Reason
-from gpufeed.model.rules import FSX, S3_FILES
+from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
 
 Fit = Mapping[str, OptionAnswer]
 
@@ -18,8 +20,8 @@ def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
     first = answer.first_epoch
     load = first.loading
     if load is not None and load.high > _run_seconds(job):
-        # Of an import AWS names the most per file system: it takes at least so long.
-        what = "import" if answer.option == S3_FILES else "loading"
+        # Of an import AWS names the most per file system, of a copy the requests/s: they take at least so long.
+        what = {S3_FILES: "import", EXPRESS: "copying"}.get(answer.lies_on, "loading")
         which = f"{what}-exceeds-run" if load.value > _run_seconds(job) else f"{what}-may-exceed-run"
         yield Reason(which, {"seconds": first.bound(load), "hours": Quantity.exact(job.run.hours, "hours")})
 
@@ -51,7 +53,7 @@ def caveats(fit: Fit, reads: str, choose: Callable[[Fit], str] | None, job: Job)
     ``choose`` is None where not the reads by themselves have chosen.
     """
     for reason in reasons(fit[reads], job):
-        grave = reason.id in ("loading-exceeds-run", "import-exceeds-run")
+        grave = reason.id.endswith("-exceeds-run")
         yield Caveat(reason.id, {"option": reads} | dict(reason.parameters), grave=grave)
     load = fit[FSX].first_epoch.loading
     if load is None or choose is None:

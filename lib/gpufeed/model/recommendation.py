@@ -154,6 +154,8 @@ BEFORE, WHILE_READING = "before", "while-reading"
 class FirstEpoch:
     """The first pass over the data, when nothing is near yet.  All None where the option gives nothing.
 
+    A directory bucket is always filled before: its pass reads a copy that is there.
+
     The first four are of a pass that fills the option while it is read.  Where that makes the GPUs wait, the other way
     is to load all that the run reads before they start; ``way`` says which one the plan takes and its bill holds:
     "before", "while-reading", or None where there is nothing to choose: the option is not filled, or it fills faster
@@ -170,7 +172,7 @@ class FirstEpoch:
     load_cost: Quantity | None = None  # of the way "before"
     waits_cost: Quantity | None = None  # of the way "while-reading"
     way: str | None = None
-    at_most: bool = False  # AWS names only the most that is brought in: times and costs are at least so large
+    at_most: bool = False  # only the most that is brought in is known: times and costs are at least so large
 
     def bound(self, figure: Quantity | None) -> Quantity | None:
         """A time or a cost of it as it is shown: without an upper end where nothing is known of one.
@@ -294,6 +296,11 @@ class OptionAnswer:
     # Its cost of reads, where its bill has room for checkpoints in it; the other by the prices of other Regions
     without_checkpoints: Quantity | None = None
     without_checkpoints_elsewhere: Quantity | None = None
+
+    @property
+    def lies_on(self) -> str:
+        """What keeps the bytes: the option, or the bucket behind Mountpoint."""
+        return self.option if self.backed_by is None else self.backed_by
 
     @property
     def cost_of_reads(self) -> Quantity | None:

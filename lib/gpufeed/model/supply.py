@@ -230,13 +230,18 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
     return limits, seconds, write.named("bytes/s"), {}
 
 
+def reads_of_prefixes(load: Load, facts: Facts) -> Quantity:
+    """GET/s that S3 gives the key prefixes of the data, with the range of their number where nobody stated it."""
+    return facts.options[S3].known("read_requests_per_prefix") * (load.possible_prefixes or load.prefixes)
+
+
 def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     chosen = facts.options[S3]
     return _object_store(
         S3,
         load,
         facts,
-        chosen.known("read_requests_per_prefix") * (load.possible_prefixes or load.prefixes),
+        reads_of_prefixes(load, facts),
         # The stated prefixes are those of the data; one checkpoint is taken to lie under the default number.
         chosen.known("write_requests_per_prefix") * facts.model.known("prefixes"),
     )

@@ -13,7 +13,7 @@ from gpufeed.model.file_system import Comparison, Sized
 from gpufeed.model.fsx import Need
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Bursts, OptionAnswer, Recommendation, Traffic
-from gpufeed.model.rules import S3_FILES
+from gpufeed.model.rules import EXPRESS, S3_FILES
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.answer import precedences
@@ -163,9 +163,9 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
     first, later = answer.first_epoch, answer.later_epochs
     if first.seconds is None:
         return
-    imported = "-import" if answer.option == S3_FILES and first.way is not None else ""
+    how = {S3_FILES: "-import", EXPRESS: "-copy"}.get(answer.lies_on, "")
     if first.loading is not None:
-        yield "  " + text(f"shell.plan.loaded-before{imported}", seconds=words.quantity(first.bound(first.loading)))
+        yield "  " + text(f"shell.plan.loaded-before{how}", seconds=words.quantity(first.bound(first.loading)))
     whole = "first-epoch"
     if first.part is not None:
         whole = "part-read"
