@@ -55,7 +55,8 @@ FILES = {
 THERE_AND_BACK = {
     "task": "pretraining",
     "instances": 16,
-    "instance_type": "p5e.48xlarge",
+    "accelerator": "H200",  # of no instance type, and so without a price
+    "accelerators_per_instance": 8,
     "model_parameters": 2.79e9,
     "reads": "streaming",
     "request_bytes": 216_261.0,

@@ -14,6 +14,7 @@ from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.small_files import small_files
 from gpufeed.model.workload import Workload
+from gpufeed.present import plain, words
 
 
 def plan(region: str, **traits: Any) -> Recommendation:
@@ -113,9 +114,42 @@ def test_an_instance_type_of_which_no_source_says_that_it_is_offered_is_named_on
 
 
 def test_an_instance_type_that_is_offered_at_an_unknown_price_is_said_to_be_unpriced_and_no_more() -> None:
-    warnings = said(plan("us-west-2", instance_type="p5e.48xlarge"))
-    assert warnings["gpu-not-priced"] == {"region": "us-west-2"}
-    assert "instance-not-confirmed" not in warnings
+    china = said(plan("cn-north-1", instance_type="p5e.48xlarge"))  # a Capacity Block has its price in USD
+    assert china["gpu-not-priced"] == {"region": "cn-north-1"}
+    assert "instance-not-confirmed" not in said(plan("us-west-2", instance_type="p5e.48xlarge"))
+
+
+@pytest.mark.parametrize(
+    ("instance", "each"), [("trn2.48xlarge", 35.7608), ("p5e.48xlarge", 47.76), ("p6e-gb200.36xlarge", 42.328)]
+)
+def test_gpus_that_no_region_sells_on_demand_wait_at_the_price_of_a_capacity_block(instance: str, each: float) -> None:
+    hungry = {"samples_per_second_per_accelerator": 1e6, "interface": "s3-api", "dataset_bytes": 1e12, "objects": 1000}
+    found = plan("us-east-2", instance_type=instance, preset="image-classification", **hungry)
+    # 8 instances, an hour.
+    assert found.gpu_hour_price is not None and found.gpu_hour_price.value == pytest.approx(8 * each)
+    assert found.gpu_hour_price.sources == frozenset({"ec2-capacity-blocks"})
+    told = said(found)["gpu-priced-by-capacity-block"]
+    assert (told["price"].value, told["as_of"]) == (each, "2026-08-01")
+    assert {"gpu-not-priced", "gpu-priced-elsewhere", "own-gpu-price"}.isdisjoint(said(found))
+    [idle] = [line for line in found.cost.lines if line.id == "idle-gpu"]
+    assert idle.by_capacity_block and idle.amount is not None and idle.quantity is not None
+    assert idle.amount.value == pytest.approx(idle.quantity.value * 8 * each) and idle.amount.value > 0.0
+    assert not any(line.by_capacity_block for line in found.cost.lines if line.part != "idle-gpu")
+    assert words.cost_line(idle) == "idle GPUs, at the price of a Capacity Block"
+    printed = "\n".join(plain.recommendation(found))
+    assert "idle GPUs, at the price of a Capacity Block" in printed and "asked on 2026-08-01" in printed
+
+
+def test_a_price_on_demand_or_of_ones_own_comes_before_that_of_a_capacity_block() -> None:
+    # p5.48xlarge is sold on demand, also where it has no price in the Region; trn2 at the price that was stated.
+    for traits in (
+        {"region": "us-east-1"},
+        {"region": "eu-west-3"},
+        {"instance_type": "trn2.48xlarge", "gpu_hour_price": 30},
+    ):
+        found = plan(**{"region": "us-east-1"} | traits)
+        assert "gpu-priced-by-capacity-block" not in said(found)
+        assert not any(line.by_capacity_block for line in found.cost.lines)
 
 
 def test_an_instance_type_with_a_price_elsewhere_compares_by_it_and_bills_nothing() -> None:

@@ -228,6 +228,14 @@ class Facts:
         regional = self.instances[instance_type].parts
         return regional[region].quantity("on_demand_price") if region in regional else None
 
+    def capacity_block_price(self, instance_type: str, region: str) -> Fact | None:
+        """What an hour of an instance asks in a Capacity Block; None where it is not known, or in another currency.
+
+        Of which Region it is was not recorded, so it is for types of which no Region has a price on demand.
+        """
+        fact = self.instances[instance_type].get("capacity_block_price")
+        return None if fact is None or fact.unit != f"{self.currency_of(region)}/hour" else fact
+
     def offers(self, region: str, instance_type: str) -> bool:
         """Whether a source lists the type in the Region, with a price or without; False says nothing either way."""
         return region in self.instances[instance_type].parts or bool(self.price_bands(INSTANCES, instance_type, region))

@@ -43,6 +43,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "network-unknown": ("instance_type",),
     "gpu-not-priced": ("gpu_hour_price",),
     "gpu-priced-elsewhere": ("gpu_hour_price",),
+    "gpu-priced-by-capacity-block": ("gpu_hour_price",),
     "path-unknown": ("network_path",),
 }
 #: What is said against an option for the requests/s of its prefixes.

@@ -44,6 +44,7 @@ class Run:
     gets_once: Quantity = Quantity.exact(0.0, "requests")
     puts_once: Quantity = Quantity.exact(0.0, "requests")
     gpu_price_elsewhere: Quantity | None = None  # where it is not known: the same by the prices of other Regions
+    by_capacity_block: bool = False  # the price of an hour is that of a Capacity Block, not on demand
     operations: frozenset[str] = frozenset()
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
@@ -321,7 +322,10 @@ def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
         amount = hours.times(price, run.currency)
     elif hours is not None and run.gpu_price_elsewhere is not None:
         elsewhere = (hours * run.gpu_price_elsewhere).named(run.currency)
-    return CostLine(line_id, "idle-gpu", "hour", hours and hours.named("hour"), price, amount, elsewhere)
+    block = run.by_capacity_block
+    return CostLine(
+        line_id, "idle-gpu", "hour", hours and hours.named("hour"), price, amount, elsewhere, by_capacity_block=block
+    )
 
 
 def requests_price(option: str, item: str, requests: Quantity, region: str, facts: Facts) -> Quantity | None:

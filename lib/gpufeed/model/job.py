@@ -100,6 +100,8 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     if run.gpu_hour_price is None:
         found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
         warnings.append(Caveat("gpu-priced-elsewhere" if "price" in found else "gpu-not-priced", found))
+    elif run.by_capacity_block:
+        warnings.append(_at_capacity_block(workload, region, facts))
     elif workload.gpu_hour_price is not None:
         own = Quantity.exact(workload.gpu_hour_price, f"{run.currency}/hour")
         warnings.append(Caveat("own-gpu-price", {"price": own}))
@@ -248,7 +250,7 @@ def _run(
         read = (passes.bytes * passes.epochs).named("bytes")
         size = asked.request_bytes
         requests = None if size is None else (read / counted(size, profile)).named("requests")
-    price, elsewhere = _gpu_hour_price(workload, region, facts)
+    price, elsewhere, by_block = _gpu_hour_price(workload, region, facts)
     return Run(
         region=region,
         currency=facts.currency_of(region),
@@ -263,6 +265,7 @@ def _run(
         requests=requests,
         gpu_hour_price=price,
         gpu_price_elsewhere=elsewhere,
+        by_capacity_block=by_block,
         operations=frozenset(workload.file_operations),
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
@@ -307,19 +310,28 @@ def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) ->
     return replace(run, read_bytes=read, requests=requests, evaluation=evaluation, trained_bytes=run.read_bytes)
 
 
-def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None]:
+def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None, bool]:
     """(what an hour of the whole cluster costs, at the user's own price, else on demand; where that is not known, the
-    same by the prices of other Regions).
+    same by the prices of other Regions; whether it is the price of a Capacity Block, of a type not sold on demand).
     """
-    instance, price, elsewhere = workload.instance_type, None, None
+    instance, price, elsewhere, block = workload.instance_type, None, None, None
     if workload.gpu_hour_price is not None:
         price = Quantity.exact(workload.gpu_hour_price)
     elif instance is not None:
         price = facts.instance_price(instance, region)
         elsewhere = facts.instance_price_elsewhere(instance, region) if price is None else None
+        block = facts.capacity_block_price(instance, region) if price is None and elsewhere is None else None
+        price = price if block is None else block.quantity
     unit = f"{facts.currency_of(region)}/hour"
     of_all = (None if each is None else (each * workload.instances).named(unit) for each in (price, elsewhere))
-    return next(of_all), next(of_all)
+    return next(of_all), next(of_all), block is not None
+
+
+def _at_capacity_block(workload: Workload, region: str, facts: Facts) -> Caveat:
+    """That the GPUs are priced by a Capacity Block of such instances, with the date of that price."""
+    block = facts.capacity_block_price(workload.instance_type or "", region)
+    assert block is not None  # noqa: S101 - the run is priced by it
+    return Caveat("gpu-priced-by-capacity-block", {"price": block.quantity, "as_of": block.as_of})
 
 
 def _dataset_bytes(

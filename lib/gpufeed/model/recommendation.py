@@ -238,6 +238,7 @@ class CostLine:
     elsewhere: Quantity | None = None
     option: str | None = None  # by whose prices it is billed; None: hours of the cluster
     at_most: bool = False  # it lasts as long as AWS names at the most that is brought in, and so at least that long
+    by_capacity_block: bool = False  # hours at the price of a Capacity Block, of instances that are not sold on demand
 
     @property
     def weighed(self) -> Quantity | None:

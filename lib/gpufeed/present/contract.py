@@ -236,12 +236,13 @@ def _cost(cost: Cost) -> dict[str, Any]:
 def _cost_line(line: CostLine) -> dict[str, Any]:
     return {
         "id": line.id,
-        "text": text(f"cost.{line.id}"),
+        "text": words.cost_line(line),
         "part": line.part,
         "quantity": ranged(line.bound(line.quantity)),
         "unit": line.unit,
         "unit_price": ranged(line.unit_price),
         "amount": ranged(line.bound(line.amount)),
+        "by_capacity_block": line.by_capacity_block,
         "sources": [] if line.unit_price is None else sorted(line.unit_price.sources),
     }
 

@@ -93,7 +93,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
     for line in plan.cost.lines:
         yield "  " + text(
             "shell.plan.bill-line",
-            line=text(f"cost.{line.id}"),
+            line=words.cost_line(line),
             amount=words.quantity(line.bound(line.quantity), "present.no-amount"),
             price=words.unit_price(line.unit_price, line.unit, plan.currency),
             cost=words.quantity(line.bound(line.amount), "present.not-priced"),

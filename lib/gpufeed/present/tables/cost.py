@@ -110,7 +110,7 @@ def bill(recommendation: Recommendation, option: str | None = None) -> pd.DataFr
     sources = load().sources
     rows = [
         (
-            text(f"cost.{line.id}"),
+            words.cost_line(line),
             words.quantity(line.bound(line.quantity), "present.no-amount"),
             words.unit_price(line.unit_price, line.unit, cost.currency),
             amount(line.bound(line.amount), cost),

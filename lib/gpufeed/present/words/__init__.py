@@ -6,6 +6,7 @@ Inside the code there are bytes, seconds, shares and plain ids; here is the bord
 
 from gpufeed.present.words.names import (
     basis,
+    cost_line,
     decided_by,
     figure,
     gap,
@@ -63,7 +64,7 @@ from gpufeed.present.words.units import (
 )
 
 __all__ = [
-    "basis", "between", "binary_size", "bucketed", "cited", "count", "decided_by", "duration", "figure",
+    "basis", "between", "binary_size", "bucketed", "cited", "cost_line", "count", "decided_by", "duration", "figure",
     "flip_point", "gap", "gibibytes", "in_document", "in_form", "in_unit", "limit", "list_price", "measured",
     "money", "named_fields", "network_rate", "number", "on_bucket", "option", "per_second", "priced",
     "quantity", "quantity_range", "rate", "reason", "region", "role", "rule", "saver", "sentences", "setting", "share",

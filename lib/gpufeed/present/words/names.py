@@ -92,6 +92,12 @@ def figure(name: str) -> str:
     return said_as.get(f"figure.{name}", name)
 
 
+def cost_line(line: said.CostLine) -> str:
+    """What a line of the bill is for, and where its price is no ordinary one, which."""
+    named = text(f"cost.{line.id}")
+    return text("cost.by-capacity-block", line=named) if line.by_capacity_block else named
+
+
 def basis(id_: str) -> str:
     """Where a number comes from, by mark and word: published, measured, stated, assumed or derived."""
     return text(f"basis.{id_}")
