@@ -14,6 +14,7 @@ from gpufeed.model.advise import recommend
 from gpufeed.model.file_system import Comparison, compare, sized
 from gpufeed.model.fsx import GIB, Need
 from gpufeed.model.workload import Workload
+from gpufeed.present import words
 
 NEED = Need(holds_bytes=4e12, read_bytes_per_s=0.5e9, write_bytes_per_s=0.2e9, opens_per_s=10_000)
 
@@ -161,6 +162,23 @@ def test_without_a_metadata_configuration_the_opens_are_unknown_and_not_a_number
     for asked, verdict in ((120.0, "enough"), (121.0, "unknown")):
         found = against(replace(NEED, opens_per_s=asked), metadata_mode=None, metadata_iops=None)
         assert next(row for row in found.rows if row.id == "opens").verdict == verdict
+
+
+@pytest.mark.parametrize(("mode", "note"), [(None, "fsx-opens-not-published"), ("AUTOMATIC", "fsx-opens-not-stated")])
+def test_opens_without_metadata_iops_and_capacity_are_not_published_and_to_be_measured(
+    mode: str | None, note: str
+) -> None:
+    grows = {"storage_type": "INTELLIGENT_TIERING", "capacity_gib": None, "mb_per_s_per_tib": None}
+    found = against(**grows, throughput_mb_per_s=4000.0, metadata_mode=mode, metadata_iops=None)
+    row = next(row for row in found.rows if row.id == "opens")
+    assert (row.has, row.verdict, row.note and row.note.id) == (None, "unknown", note)
+    assert row.note is not None
+    said = words.reason(row.note)
+    assert "AWS publishes" in said and "measure how many files it opens per second" in said
+    # What it was bought with is stated: 6,000 IOPS open 12,000 files/s.
+    stated = against(**grows, throughput_mb_per_s=4000.0, metadata_mode="USER_PROVISIONED", metadata_iops=6000.0)
+    opens = next(row for row in stated.rows if row.id == "opens")
+    assert isinstance(opens.has, Quantity) and opens.has.value == 12_000
 
 
 def test_a_demand_that_is_not_known_is_never_called_enough() -> None:

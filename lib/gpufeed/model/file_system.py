@@ -268,7 +268,7 @@ def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) ->
         if trait in need.unknown:
             yield Compared(trait, gives, None, "unknown", Reason("fsx-demand-not-known"))
             continue
-        row = _number_row(trait, gives, asked, unit)
+        row = _number_row(trait, gives, asked, unit, _not_published(trait, has))
         if row.short and trait == "read" and has.read_cache == "READ":
             row = replace(row, note=Reason("fsx-read-cache", {}, "fsx-ssd-storage"))
         bound = [less[id_] for id_ in _bounds_of(trait) if id_ in less]
@@ -342,14 +342,22 @@ def _lifecycle_row(has: FileSystem) -> Compared:
 _FAR_FROM_ASSUMED = 100.0
 
 
-def _number_row(trait: str, has: Quantity | None, asked: float, unit: str) -> Compared:
+def _not_published(trait: str, has: FileSystem) -> Reason:
+    """Why no source gives a rate, and what to do: files open by metadata IOPS, of which some have none set."""
+    if trait != "opens":
+        return Reason("fsx-not-published")
+    return Reason("fsx-opens-not-stated" if has.metadata_mode else "fsx-opens-not-published")
+
+
+def _number_row(
+    trait: str, has: Quantity | None, asked: float, unit: str, not_published: Reason | None = None
+) -> Compared:
     if not asked:
         return Compared(trait, has, None, "not-asked")
     needs = Quantity.exact(asked, unit)
-    if has is None:
-        return Compared(trait, None, needs, "unknown", Reason("fsx-not-published"))
-    if trait == "opens" and has.basis == "assumed" and asked > has.value / _FAR_FROM_ASSUMED:
-        return Compared(trait, None, needs, "unknown", Reason("fsx-opens-not-published"))
+    guessed = trait == "opens" and has is not None and has.basis == "assumed"
+    if has is None or (guessed and asked > has.value / _FAR_FROM_ASSUMED):
+        return Compared(trait, None, needs, "unknown", not_published or Reason("fsx-not-published"))
     # A sum of floats may miss the rate it was sized for by its last digit.
     if has.value >= asked * (1 - 1e-9):
         return Compared(trait, has, needs, "enough")
