@@ -67,7 +67,17 @@ def test_recommend_prints_the_keys_of_the_contract(workload: Path, capsys: pytes
         } <= option.keys()
         assert all({"id", "text", "source"} == reason.keys() for reason in option["reasons"])
         for line in option["cost"]["lines"]:
-            assert {"id", "text", "part", "quantity", "unit", "unit_price", "amount", "sources"} == line.keys()
+            assert {
+                "id",
+                "text",
+                "part",
+                "quantity",
+                "unit",
+                "unit_price",
+                "amount",
+                "by_capacity_block",
+                "sources",
+            } == line.keys()
     assert {
         "read_bytes_per_s",
         "read_requests_per_s",

@@ -95,7 +95,7 @@ def figure(name: str) -> str:
 def cost_line(line: said.CostLine) -> str:
     """What a line of the bill is for, and where its price is no ordinary one, which."""
     named = text(f"cost.{line.id}")
-    return text("cost.by-capacity-block", line=named) if line.by_capacity_block else named
+    return text("cost-price.by-capacity-block", line=named) if line.by_capacity_block else named
 
 
 def basis(id_: str) -> str:
