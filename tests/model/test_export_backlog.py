@@ -105,6 +105,12 @@ def test_the_queue_of_a_short_run_holds_its_saves_alone() -> None:
     assert warning.parameters["queue"].value == pytest.approx(EXPORT)
 
 
+def test_a_save_that_a_run_has_not_finished_waits_whole() -> None:
+    # 0.3 hours are 1,080 s: a save after 900 s and the last one, both kept and both in the queue.
+    [warning] = [one for one in plan(run_hours=0.3).warnings if one.id.startswith("export-falls-behind")]
+    assert warning.parameters["queue"].value == pytest.approx(2 * EXPORT)
+
+
 def test_the_interval_of_an_asynchronous_save_is_named_for_what_sets_it() -> None:
     found = plan()
     [reason] = [one for one in found.placements["checkpoints"].reasons if one.id.startswith("best-interval")]

@@ -25,7 +25,7 @@ from gpufeed.model.judge import (
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import Backlog, backlog, export_seconds, exported_every, falling_behind
-from gpufeed.model.retention import kept_checkpoints
+from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import mountpoint_backing
@@ -385,9 +385,8 @@ def _where_each_is_copied(
 
 def exports_behind(option: str, settings: Mapping[str, Any], job: Job) -> Backlog | None:
     """What waits for its copy in S3 where saves come faster than they are exported."""
-    kept = kept_checkpoints(job.workload, job.facts)
-    hours = job.run.training_hours
-    return backlog(option, settings, job.demand, kept=kept, hours=hours, facts=job.facts)
+    kept = kept_of(job.run.training_hours, job.workload, job.demand, job.facts)
+    return backlog(option, settings, job.demand, kept=kept, facts=job.facts)
 
 
 def _one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:

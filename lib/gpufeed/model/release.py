@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufeed.facts import Facts
-from gpufeed.facts.quantity import Quantity, least, most
+from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model.fsx import GIB_PER_BILLED_TIB, MB
 from gpufeed.model.recommendation import CheckpointStall, Demand, Reason
 from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
@@ -179,23 +179,22 @@ class Backlog:
 
 
 def backlog(
-    option: str, settings: Mapping[str, Any], demand: Demand, *, kept: Quantity, hours: float, facts: Facts
+    option: str, settings: Mapping[str, Any], demand: Demand, *, kept: Quantity, facts: Facts
 ) -> Backlog | None:
     """What an export that falls behind leaves behind; None where it keeps up.
 
-    Parameters: saves that the file system keeps, hours of the run.
+    Parameters: saves that the file system keeps, no more than the run makes (:func:`gpufeed.model.retention.kept_of`).
     Assumption: what is deleted before its turn is not exported, so no more waits than is kept.
-    Equation: queue = export × min(saves of the run, saves kept); oldest = every × interval + export.
+    Equation: queue = export × saves kept; oldest = every × interval + export.
     """
     every = exported_every(option, settings, demand, facts)
     export = None if every == 1 else export_seconds(option, settings, demand, facts)
     if export is None:
         return None
-    saves = Quantity.exact(max(1.0, hours * 3600.0 / demand.checkpoint_interval))
     return Backlog(
         export=export,
         interval=demand.checkpoint_interval,
         every=every,
         oldest=(export + every * demand.checkpoint_interval).named("seconds"),
-        queue=(export * least(saves, kept)).named("seconds"),
+        queue=(export * kept).named("seconds"),
     )
