@@ -234,12 +234,13 @@ def test_a_file_system_is_bought_in_steps() -> None:
     found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
     assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 1000
     assert found.retention is not None and found.retention.keeping is not None
-    # A share of 1,825.4 GiB at USD 0.600, or a file system of its own with 2,400 GiB; and what is exported to S3.
-    gib = 2 * 980e9 / GIB
+    # Two checkpoints and one whose export takes longer than an interval are 2,738 GiB: a share at USD 0.600, or a file
+    # system of its own with 4,800 GiB; and the two in S3.
+    each = 980e9 / GIB
     assert found.retention.keeping[:3] == (
-        pytest.approx(gib * (0.600 + 0.023)),
-        pytest.approx(gib * (0.600 + 0.023)),
-        pytest.approx(2400 * 0.600 + gib * 0.023),
+        pytest.approx(each * (3 * 0.600 + 2 * 0.023)),
+        pytest.approx(each * (3 * 0.600 + 2 * 0.023)),
+        pytest.approx(4800 * 0.600 + 2 * each * 0.023),
     )
     # An export takes 18 min 40 s, so that every second of 4,380 saves gets one: 512 ranks × (229 parts and 2 requests).
     assert found.retention.saving is not None

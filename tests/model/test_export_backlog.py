@@ -111,6 +111,28 @@ def test_a_save_that_a_run_has_not_finished_waits_whole() -> None:
     assert warning.parameters["queue"].value == pytest.approx(2 * EXPORT)
 
 
+def test_jobs_that_share_a_file_system_share_its_export() -> None:
+    alone, three = plan(), plan(jobs=3)
+    one, all_ = (
+        export_seconds(
+            "fsx-for-lustre", {"storage_capacity_gib": 9600, "throughput_mb_per_s_per_tib": 125}, found, FACTS
+        )
+        for found in (alone.demand, three.demand)
+    )
+    assert one is not None and all_ is not None
+    assert (one.value, all_.value) == pytest.approx((EXPORT, 3 * EXPORT))
+
+
+def test_no_more_is_kept_in_s3_than_is_exported() -> None:
+    # Of 12 saves in three hours one in five is exported: 2.4.  In one hour, of four the last alone.
+    for hours, copies in ((3, 2), (1, 1)):
+        found = plan(run_hours=hours)
+        [kept] = [line for line in found.saving("fsx-for-lustre").lines if line.id == "checkpoint-storage"]
+        assert found.placements["checkpoints"].option == "fsx-for-lustre"
+        assert kept.quantity is not None
+        assert kept.quantity.value == pytest.approx(copies * 3.29e12 / 2**30 * hours / 730)
+
+
 def test_the_interval_of_an_asynchronous_save_is_named_for_what_sets_it() -> None:
     found = plan()
     [reason] = [one for one in found.placements["checkpoints"].reasons if one.id.startswith("best-interval")]

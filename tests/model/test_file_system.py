@@ -225,6 +225,20 @@ def test_scratch_is_never_enough_for_checkpoints() -> None:
     assert found.instead is not None and found.instead.name.startswith("PERSISTENT_2")
 
 
+def test_one_that_exports_too_slowly_needs_room_for_what_waits() -> None:
+    # It was ordered with 600 MB/s and holds 5,154 GB: 4 TB and one more of 1.2 TB are too much for it.
+    exporting = replace(NEED, until_exported_bytes=1.2e12, exported_in_time_at=600e6)
+    assert verdicts(against(exporting))["capacity"] == "enough"
+    late = against(replace(exporting, exported_in_time_at=601e6))
+    # 5.2 TB are 4,843 GiB, for which it grows by one step.
+    assert (late.binds, changes(late)) == ("capacity", [("fsx-change-capacity", 4800.0, 7200.0)])
+    [row] = [row for row in late.rows if row.id == "capacity"]
+    assert row.needs == Quantity.exact(5.2e12, "bytes")
+    # Without its throughput nobody knows that it exports in time.
+    unknown = against(exporting, deployment_type="SCRATCH_1", mb_per_s_per_tib=None, links=())
+    assert verdicts(unknown)["capacity"] == "short"
+
+
 def test_scratch_1_has_no_published_rate() -> None:
     found = against(deployment_type="SCRATCH_1", mb_per_s_per_tib=None, links=())
     assert verdicts(found)["read"] == verdicts(found)["write"] == "unknown"

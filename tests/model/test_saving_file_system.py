@@ -261,6 +261,81 @@ def test_doubling_every_price_changes_no_choice(traits: dict[str, Any]) -> None:
 
 def test_no_more_checkpoints_are_kept_than_the_run_makes() -> None:
     # 10 hours, a save an hour: ten of 980 GB, however many are to be kept; and one where not one interval passes.
-    made = need_of_saves(job(run_hours=10, checkpoint_interval=3600, checkpoints_kept=100)).holds_bytes
-    assert made == pytest.approx(10 * 980e9)
+    made = need_of_saves(job(run_hours=10, checkpoint_interval=3600, checkpoints_kept=100))
+    assert made.holds_bytes == pytest.approx(10 * 980e9)
     assert need_of_saves(job(run_hours=0.5, checkpoint_interval=3600, checkpoints_kept=100)).holds_bytes == 980e9
+    # None beside them that is still being exported.
+    assert made.until_exported_bytes == 0.0
+
+
+# ---- what is being exported ------------------------------------------------------------------------------------------
+
+
+def data_gib(name: str, need: fsx.Need) -> float:
+    return fsx.asked_gib(load().fsx[name], need, load())["data"]
+
+
+def test_a_checkpoint_stays_beside_those_kept_until_its_export_has_ended() -> None:
+    """980 GB at 875 MB/s are 1,120 s, longer than the 600 s between saves: two others follow before it may go."""
+    need = need_of_saves(job(checkpoint_interval=600))
+    assert (need.holds_bytes, need.until_exported_bytes) == (2 * 980e9, 980e9)
+    # No file system is known to export faster.
+    assert need.exported_in_time_at == float("inf")
+    for name in ("PERSISTENT_2-SSD-125", "PERSISTENT_2-SSD-1000"):
+        assert data_gib(name, need) == pytest.approx(3 * 980e9 / fsx.GIB)
+    assert need_of(job(checkpoint_interval=600)).until_exported_bytes == 980e9
+    assert need_of(job(checkpoint_interval=600), saves=False).until_exported_bytes == 0.0
+    assert need_of_saves(job(checkpoint_interval=600, jobs=4)).until_exported_bytes == 4 * 980e9
+    # With three kept it may take two intervals: 1,120 of 1,200 s, on the 1,200 MB/s that were measured 1,120 MB/s.
+    three = need_of_saves(job(checkpoint_interval=600, checkpoints_kept=3))
+    assert three.exported_in_time_at == pytest.approx(1120e6)
+
+
+def test_a_plan_orders_room_for_what_is_being_exported() -> None:
+    """671e9 × 14 bytes = 9.394 TB are exported in 10,736 s, and saved every 7,200 s.
+
+    Three of them and 73 TB of data are 94,234 GiB, at 125 MB/s per TiB in steps of 2,400; two would be 85,485 GiB.
+    """
+    traits: dict[str, Any] = {
+        "task": "pretraining",
+        "instances": 64,
+        "instance_type": "p5.48xlarge",
+        "model_parameters": 671e9,
+        "active_parameters": 37e9,
+        "samples_per_second_per_accelerator": 20,
+        "dataset_bytes": 73e12,
+        "objects": 730_000,
+        "epochs": 2,
+        "checkpoint_mode": "async",
+        "checkpoint_interval": 7200,
+        "interface": "posix",
+        "file_operations": ["rename"],
+        "run_hours": 1000,
+        "region": "us-east-1",
+    }
+    plan = recommend(Workload.from_mapping(traits, load()), load())
+    saves = plan.placements["checkpoints"]
+    assert saves.configuration == plan.placements["training_reads"].configuration
+    assert pytest.approx(94_234, abs=1) == (73e12 + 3 * 9.394e12) / fsx.GIB
+    assert saves.configuration["storage_capacity_gib"] == 96_000
+    [room] = [reason for reason in saves.reasons if reason.id == "fsx-room-until-exported"]
+    assert room.parameters["bytes"].value == pytest.approx(9.394e12)
+    # With five kept an export has four intervals: nothing beside the five.
+    five = recommend(Workload.from_mapping(traits | {"checkpoints_kept": 5}, load()), load()).placements["checkpoints"]
+    assert "fsx-room-until-exported" not in {reason.id for reason in five.reasons}
+
+
+def test_a_file_system_that_exports_in_time_needs_no_room_for_one_more() -> None:
+    """1,120 of 1,800 s: 62.2 % of the measured rate will do, so 746.7 MB/s ordered instead of 1,200.
+
+    At 125 MB/s per TiB those are 5,973 GiB, more than three checkpoints, 2,738 GiB, ask for; at 1,000 they are 747 GiB,
+    less than the 1,825 GiB of two.
+    """
+    need = need_of_saves(job())
+    assert need.exported_in_time_at == pytest.approx(1200e6 * 1120 / 1800)
+    assert data_gib("PERSISTENT_2-SSD-125", need) == pytest.approx(3 * 980e9 / fsx.GIB)
+    assert data_gib("PERSISTENT_2-SSD-1000", need) == pytest.approx(2 * 980e9 / fsx.GIB)
+    assert (need.holds_at(746e6), need.holds_at(747e6), need.holds_at(None)) == (3 * 980e9, 2 * 980e9, 3 * 980e9)
+    # Between the two, at 250: 2,986.7 GiB bring the rate, and 2,737.8 the room.
+    slower = replace(need, until_exported_bytes=2 * 980e9)
+    assert data_gib("PERSISTENT_2-SSD-250", slower) == pytest.approx(1200e6 * 1120 / 1800 / 250e6 * 1000)

@@ -117,7 +117,7 @@ def _copies(plan: Recommendation, job: Job) -> Iterator[Step]:
     exporting = placed.configuration if place == FSX else None
     made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts, exporting)
     if made is not None and made.copies > made.kept.value:
-        left = {"bytes": (made.size * made.copies).named("bytes"), "billed": made.kept_bytes.named("bytes")}
+        left = {"bytes": (made.size * made.copies).named("bytes"), "billed": made.kept_in_s3_bytes.named("bytes")}
         yield Step(f"delete.copies.{place}", DURING, None, left)
 
 

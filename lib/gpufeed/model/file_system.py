@@ -257,7 +257,7 @@ def section_of(has: FileSystem, facts: Facts) -> Section | None:
 
 def _rows(has: FileSystem, section: Section | None, need: Need, facts: Facts) -> Iterator[Compared]:
     yield _lifecycle_row(has)
-    yield _capacity_row(has, need)
+    yield _capacity_row(has, section, need)
     opens, carried = _opens(has, facts), need.carried(efa=has.efa)
     less = {reason.id: reason for reason in fsx.carried_less(need, efa=has.efa)}
     for trait, gives, asked, unit in (
@@ -364,14 +364,25 @@ def _number_row(
     return Compared(trait, has, needs, "short", Reason("fsx-burst-only") if has.high >= asked else None)
 
 
-def _capacity_row(has: FileSystem, need: Need) -> Compared:
+def _capacity_row(has: FileSystem, section: Section | None, need: Need) -> Compared:
+    """Room for all that lies there at its throughput; where that is not known, also for what is being exported."""
+    holds = need.holds_at(_ordered(has, section))
     if has.storage_type == INTELLIGENT_TIERING:
-        needs = Quantity.exact(need.holds_bytes, "bytes")
+        needs = Quantity.exact(holds, "bytes")
         return Compared("capacity", None, needs, "enough", Reason("fsx-grows", {}, "fsx-intelligent-tiering"))
     capacity = None if has.capacity_gib is None else Quantity.exact(has.capacity_gib * GIB, "bytes", "published")
-    row = _number_row("capacity", capacity, need.holds_bytes, "bytes")
+    row = _number_row("capacity", capacity, holds, "bytes")
     linked = any(link.serves for link in has.links)
     return replace(row, note=Reason("fsx-release", {}, "fsx-data-repositories")) if row.short and linked else row
+
+
+def _ordered(has: FileSystem, section: Section | None) -> float | None:
+    """bytes/s that it was ordered with; None where that is not known."""
+    if has.storage_type == INTELLIGENT_TIERING:
+        return None if has.throughput_mb_per_s is None else has.throughput_mb_per_s * MB
+    if section is None or has.capacity_gib is None:
+        return None
+    return fsx.ordered_throughput(section, has.capacity_gib)
 
 
 def _rate(has: FileSystem, section: Section | None, direction: str, need: Need, facts: Facts) -> Quantity | None:

@@ -12,7 +12,8 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
 from gpufeed.model.fsx import GIB, Bound, Carried, Need
 from gpufeed.model.job import Job
-from gpufeed.model.retention import kept_of
+from gpufeed.model.release import provisioned_throughput, provisioned_to_export
+from gpufeed.model.retention import kept_of, with_unexported
 from gpufeed.model.rules import FSX
 from gpufeed.model.supply import Load
 
@@ -43,6 +44,7 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True, tolerated: bool
         efa_interfaces=_efa_interfaces(job),
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
+        **(_until_exported(job) if saves else {}),
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
         **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves, tolerated=tolerated),
     )
@@ -50,9 +52,9 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True, tolerated: bool
 
 def holds_everything(configuration: Mapping[str, Any], job: Job, *, saves: bool) -> bool:
     """Whether what was ordered has room for the whole data set, not only for what the run reads of it."""
-    need = need_of(job, saves=saves)
+    need, ordered = need_of(job, saves=saves), provisioned_throughput(configuration)
     capacity: float = configuration["storage_capacity_gib"] * GIB
-    return capacity >= need.holds_bytes + need.leaves_bytes
+    return capacity >= need.holds_at(ordered) + need.leaves_bytes
 
 
 def need_of_saves(job: Job, *, tolerated: bool = False) -> Need:
@@ -65,6 +67,7 @@ def need_of_saves(job: Job, *, tolerated: bool = False) -> Need:
         efa=load.efa_network is not None,
         efa_interfaces=_efa_interfaces(job),
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
+        **_until_exported(job),
         **_rates(0.0, 0.0, job, saves=True, tolerated=tolerated),
     )
 
@@ -196,3 +199,24 @@ def _checkpoints_bytes(job: Job) -> float:
         return 0.0
     kept = kept_of(job.run.training_hours, job.workload, job.demand, job.facts).value
     return size.value * kept
+
+
+def _until_exported(job: Job) -> dict[str, Any]:
+    """Room for a checkpoint that others have followed, as many as are kept, before its export has ended.
+
+    Until then it can be neither released nor deleted.  How long its export takes follows from what is ordered, so the
+    need says from what throughput on none takes that long: all but one of the intervals of those kept.
+    References: fsx-release-api.
+    """
+    size, made = job.demand.checkpoint_bytes, (job.run.training_hours, job.workload, job.demand, job.facts)
+    if size is None:
+        return {}
+    kept = kept_of(*made).value
+    more = with_unexported(*made, every=math.inf).value - kept
+    if not more:
+        return {}
+    seconds = (kept - 1.0) * job.demand.checkpoint_interval
+    return {
+        "until_exported_bytes": size.value * more * job.load.jobs,
+        "exported_in_time_at": provisioned_to_export(seconds, job.demand, job.facts),
+    }

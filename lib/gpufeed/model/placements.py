@@ -24,7 +24,14 @@ from gpufeed.model.judge import (
 )
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Placement, Reason, Saving
-from gpufeed.model.release import Backlog, backlog, export_seconds, exported_every, falling_behind
+from gpufeed.model.release import (
+    Backlog,
+    backlog,
+    export_seconds,
+    exported_every,
+    falling_behind,
+    provisioned_throughput,
+)
 from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.saving_file_system import WAITING
@@ -415,6 +422,8 @@ def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
     need, efa = need_of(job) if own is None else need_of_saves(job), "efa" in saving.supply.configuration
     less = {bound.what for bound in need.carried(efa=efa).bounds}
     yield from (note for note in fsx.carried_less(need, efa=efa) if note.id != fsx.CARRIED_LESS["read"])
+    if need.holds_at(provisioned_throughput(saving.supply.configuration)) > need.holds_bytes:
+        yield fsx.until_exported(need)
     by_slowest = {"share": reached.low}
     if "write" not in less and job.demand.checkpoint_mode == "async":
         yield Reason("saves-sized-by-slowest", by_slowest, "megatron-scaling-paper")

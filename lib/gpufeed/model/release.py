@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,15 +115,40 @@ def export_seconds(option: str, settings: Mapping[str, Any], demand: Demand, fac
     """
     if option not in (FSX, S3_FILES) or demand.checkpoint_bytes is None:
         return None
-    chosen = facts.options[option]
-    throughput, files = chosen.known("export_throughput"), chosen.known("export_rate")
-    provisioned = provisioned_throughput(settings) if option == FSX else None
-    if provisioned is not None:
-        throughput = _as_provisioned(throughput, chosen.known("export_throughput_provisioned"), provisioned)
-        files = _as_provisioned(files, chosen.known("export_rate_provisioned"), provisioned)
-    by_bytes = demand.checkpoint_bytes / throughput
-    by_files = Quantity.exact(float(demand.checkpoint_writers)) / files
-    return most(by_bytes, by_files).named("seconds")
+    provisioned, bounds = provisioned_throughput(settings) if option == FSX else None, []
+    for name, amount in _to_export(demand.checkpoint_bytes, demand):
+        rate = facts.options[option].known(name)
+        if provisioned is not None:
+            rate = _as_provisioned(rate, facts.options[option].known(f"{name}_provisioned"), provisioned)
+        bounds.append(amount / rate)
+    return most(*bounds).named("seconds")
+
+
+def provisioned_to_export(seconds: float, demand: Demand, facts: Facts) -> float:
+    """bytes/s that FSx for Lustre is ordered with at least where a save is exported in so many seconds.
+
+    The inverse of :func:`export_seconds`, by the middle; infinite where none is taken to be that fast, or where the
+    size of a save is not known.
+    """
+    if demand.checkpoint_bytes is None or not seconds:
+        return math.inf
+    ordered, chosen = 0.0, facts.options[FSX]
+    for name, amount in _to_export(demand.checkpoint_bytes, demand):
+        share = amount.value / seconds / chosen.known(name).value
+        ordered = math.inf if share > 1.0 else max(ordered, share * chosen.known(f"{name}_provisioned").value)
+    return ordered
+
+
+def _to_export(size: Quantity, demand: Demand) -> Iterator[tuple[str, Quantity]]:
+    """What is exported, as bytes and as files, by the fact that says how much of it a second.
+
+    A save of each of the jobs that share a file system: they save as often, and it has one rate for all of them.
+    """
+    for name, amount in (
+        ("export_throughput", size),
+        ("export_rate", Quantity.exact(float(demand.checkpoint_writers))),
+    ):
+        yield name, amount if demand.jobs == 1 else amount * demand.jobs
 
 
 def provisioned_throughput(settings: Mapping[str, Any]) -> float | None:

@@ -45,6 +45,7 @@ class Saves:
     count: float
     parts_each: float  # of one save
     requests_each: float  # of one save: its parts, and what opens and closes them
+    on_file_system: Quantity  # checkpoints that lie on FSx for Lustre: what is being exported stays until it is
     exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
     @property
@@ -57,8 +58,16 @@ class Saves:
 
     @property
     def copies(self) -> float:
-        """That a file system exports to the bucket, or that are copied there out of a directory bucket."""
-        return self.count / self.exported_every
+        """That a file system exports to the bucket, or that are copied there out of a directory bucket.
+
+        The last save is one of them.
+        """
+        return max(self.count / self.exported_every, min(self.count, 1.0))
+
+    @property
+    def kept_in_s3_bytes(self) -> Quantity:
+        """No more than get there."""
+        return _of_those_made(self.kept, self.copies) * self.size
 
     @property
     def requests(self) -> Quantity:
@@ -78,8 +87,25 @@ def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
 
 def kept_of(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Quantity:
     """How many are kept of those that so many hours make: never more than there are, and one at least."""
-    kept, made = kept_checkpoints(workload, facts), max(1.0, math.ceil(_made(hours, demand)))
-    return kept if kept.high <= made else least(kept, kept.at(made))
+    return _of_those_made(kept_checkpoints(workload, facts), _made(hours, demand))
+
+
+def with_unexported(hours: float, workload: Workload, demand: Demand, facts: Facts, *, every: float) -> Quantity:
+    """How many lie on a file system that exports one save in ``every``: nothing is deleted while it is exported.
+
+    An export ends before the next save that is exported, so no two of them last so long.  At the slow end of exports
+    only those stay longer that never end, and for these no room is enough.
+    Assumption: a save may take all of its interval.
+    Equation: kept + 1 where every >= kept, no more than are made.
+    """
+    kept = kept_checkpoints(workload, facts)
+    low, value, high = (bound + 1.0 if every >= bound else bound for bound in kept[:3])
+    return _of_those_made(kept._replace(low=low, value=value, high=high), _made(hours, demand))
+
+
+def _of_those_made(kept: Quantity, made: float) -> Quantity:
+    whole = max(1.0, math.ceil(made))
+    return kept if kept.high <= whole else least(kept, kept.at(whole))
 
 
 def _made(hours: float, demand: Demand) -> float:
@@ -94,9 +120,9 @@ def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
     checkpoints that are no longer kept are deleted in the bucket, too, which automatic export does only if it was told
     to.  References: fsx-data-repositories.
     """
-    yield from _in_s3(saves, bill, of=1 / saves.exported_every)
+    yield from _in_s3(saves, bill)
     if bill.run.network_path == "other-region":
-        written = saves.written_bytes / saves.exported_every
+        written = saves.size * saves.copies
         yield bill.line("checkpoint-transfer", "transfer", "network", "other-region", written)
 
 
@@ -110,14 +136,16 @@ def saves_in(
     if demand.checkpoint_bytes is None:
         return None
     size, writers = demand.checkpoint_bytes, demand.checkpoint_writers
-    upload = upload_of(size.value, writers, facts)
+    upload, kept = upload_of(size.value, writers, facts), kept_of(hours, workload, demand, facts)
+    every = 1 if exporting is None else exported_every(FSX, exporting, demand, facts)
     return Saves(
         size=size,
-        kept=kept_of(hours, workload, demand, facts),
+        kept=kept,
         count=_made(hours, demand),
         parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
-        exported_every=1 if exporting is None else exported_every(FSX, exporting, demand, facts),
+        on_file_system=kept if exporting is None else with_unexported(hours, workload, demand, facts, every=every),
+        exported_every=every,
     )
 
 
@@ -173,14 +201,11 @@ def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
     yield from _way(saves, bill)
 
 
-def _in_s3(saves: Saves, bill: Bill, *, of: float = 1.0, what: str = "checkpoint") -> Iterator[CostLine]:
-    """What is kept in S3 Standard, each part that brings it there, and the keys it is encrypted with.
-
-    ``of`` is the share of the saves that get there.
-    """
-    requests = saves.requests * of
+def _in_s3(saves: Saves, bill: Bill, *, what: str = "checkpoint") -> Iterator[CostLine]:
+    """What is kept in S3 Standard of what gets there, each part that brings it, and the keys it is encrypted with."""
+    requests = saves.size.at(saves.copies * saves.requests_each)
     # On top of the data set, which every plan keeps there and which fills the first of the graduated bands.
-    yield from stored(bill, f"{what}-storage", "storage", saves.kept_bytes, bill.run.dataset_bytes)
+    yield from stored(bill, f"{what}-storage", "storage", saves.kept_in_s3_bytes, bill.run.dataset_bytes)
     yield bill.line(f"{what}-puts", "requests", S3, "put", requests)
     if bill.run.kms_calls is not None:
         yield bill.line("checkpoint-kms", "kms", "encryption", "kms", requests * bill.run.kms_calls)
@@ -217,7 +242,7 @@ def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator
     if name is None:
         yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", None)
         return
-    share, jobs = saves.kept_bytes, bill.run.jobs
+    share, jobs = saves.on_file_system * saves.size, bill.run.jobs
     own = allowed_capacity(bill.facts.fsx[name], share.high * jobs / GIB) * GIB / jobs
     held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
     yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -349,6 +350,10 @@ def _need(need: Need) -> dict[str, Any]:
     return {
         "holds_bytes": need.holds_bytes,
         "leaves_bytes": need.leaves_bytes,
+        "until_exported_bytes": need.until_exported_bytes,
+        "exported_in_time_at_bytes_per_s": need.exported_in_time_at
+        if math.isfinite(need.exported_in_time_at)
+        else None,
         "read_bytes_per_s": need.rates["read"],
         "write_bytes_per_s": need.rates["write"],
         "opens_per_s": need.rates["opens"],

@@ -24,6 +24,7 @@ from gpufeed.model.fsx.said import (
     carried_less,
     lacking,
     said_with_the_plan,
+    until_exported,
 )
 from gpufeed.model.fsx.sizing import (
     accepted,
@@ -36,6 +37,7 @@ from gpufeed.model.fsx.sizing import (
     metadata_iops,
     network_rate,
     opens_per_s,
+    ordered_throughput,
     server_connections,
     servers_of,
     throughput,
@@ -99,6 +101,7 @@ __all__ = [
     "not_replicated",
     "of_efa",
     "opens_per_s",
+    "ordered_throughput",
     "orders_for",
     "prices",
     "said_with_the_plan",
@@ -107,5 +110,6 @@ __all__ = [
     "throughput",
     "unit_prices",
     "unpriced_orders",
+    "until_exported",
     "weighed_unit_prices",
 ]

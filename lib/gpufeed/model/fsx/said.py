@@ -12,7 +12,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx.efa import EFA_CONNECTIONS, EFA_IN_PARTS, efa_advised, efa_offered
 from gpufeed.model.fsx.orders import lacks_of
 from gpufeed.model.fsx.prices import price_of, weighed_unit_prices
-from gpufeed.model.fsx.sizing import accepted, capacity_at, disk_rate, opens_per_s_of
+from gpufeed.model.fsx.sizing import accepted, capacity_at, disk_rate, opens_per_s_of, ordered_throughput
 from gpufeed.model.fsx.types import GIB, GIB_PER_BILLED_TIB, Configuration, Need, Order
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
@@ -22,6 +22,7 @@ BEYOND_PUBLISHED = "fsx-beyond-published"
 UNPRICED_CHEAPER, UNPRICED_SMALLER = "fsx-unpriced-cheaper-elsewhere", "fsx-unpriced-smaller"
 UNPRICED_WITH_WAITING = "fsx-unpriced-with-waiting"
 NONE_PRICED, PRICED_ELSEWHERE = "fsx-none-priced", "fsx-priced-elsewhere"
+UNTIL_EXPORTED = "fsx-room-until-exported"
 SIZED_BY_ASSUMED_OPENS = "fsx-sized-by-assumed-opens"
 #: The clients carry less than is asked: no file system, however large, would bring more.
 CARRIED_LESS = {
@@ -112,15 +113,23 @@ def beside_the_price(
         found: dict[str, Any] = {"capacity": order.capacity_gib, "gib": for_others}
         found |= {"opens": Quantity.exact(need.carried(efa=order.efa).opens, "opens/s")}
         yield Reason(SIZED_BY_ASSUMED_OPENS, found, "fsx-efa")
-    if need.leaves_bytes > 0 and order.capacity_gib * GIB < need.holds_bytes + need.leaves_bytes:
-        found = {"bytes": need.holds_bytes, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
+    holds = need.holds_at(ordered_throughput(section, order.capacity_gib))
+    if need.leaves_bytes > 0 and order.capacity_gib * GIB < holds + need.leaves_bytes:
+        found = {"bytes": holds, "stays": Quantity.exact(need.leaves_bytes, "bytes")}
         yield Reason("fsx-holds-what-is-read", found, "fsx-data-repositories")
+    if holds > need.holds_bytes:
+        yield until_exported(need)
     fsx = facts.options[FSX]
     largest, fastest = fsx.known("largest_published_capacity"), fsx.known("aggregate_read_at_least")
     rate = disk_rate(section, order.capacity_gib, "read")
     if order.capacity_gib > largest.value / GIB or rate.value > fastest.value:
         found = {"capacity": order.capacity_gib, "bytes_per_s": rate.value, "largest": largest, "fastest": fastest}
         yield Reason(BEYOND_PUBLISHED, found, "fsx-1-tb-s-blog")
+
+
+def until_exported(need: Need) -> Reason:
+    """That there is room for more checkpoints than are kept."""
+    return Reason(UNTIL_EXPORTED, {"bytes": Quantity.exact(need.until_exported_bytes, "bytes")}, "fsx-release-api")
 
 
 def unpriced_rival(orders: Sequence[Order], region: str, facts: Facts, need: Need) -> Reason | None:

@@ -50,13 +50,28 @@ def asked_gib(section: Section, need: Need, facts: Facts, *, efa: bool = False) 
     )
     read, written = carried.while_saving
     return {
-        "data": need.holds_bytes / GIB,
+        "data": _capacity_for_data(section, need),
         "read": capacity_at(carried.read, reads),
         "write": capacity_at(carried.write, writes),
         "while-saving": capacity_at(read, reads) + capacity_at(written, writes) if written else 0.0,
         "clients": 0.0 if efa else _capacity_for_clients(section, need, facts),
         "metadata": _capacity_for_opens(section, carried.opens, facts),
     }
+
+
+def _capacity_for_data(section: Section, need: Need) -> float:
+    """GiB that hold what lies there: also what is being exported, or as many as export it in time."""
+    holds = need.holds_bytes / GIB
+    if not need.until_exported_bytes:
+        return holds
+    in_time = capacity_at(need.exported_in_time_at, section.known("per_unit_throughput"))
+    return min((need.holds_bytes + need.until_exported_bytes) / GIB, max(holds, in_time))
+
+
+def ordered_throughput(section: Section, capacity_gib: float) -> float | None:
+    """bytes/s that a file system is ordered with; None where AWS names none for its type."""
+    per_tib = section.quantity("per_unit_throughput")
+    return None if per_tib is None else throughput(capacity_gib, per_tib).value
 
 
 def _capacity_for_opens(section: Section, opens_per_s: float, facts: Facts) -> float:

@@ -62,9 +62,19 @@ class Need:
     read_again_bytes: float | None = None  # read in each of several epochs; None: nothing is
     random_reads: bool = False  # in places all over the data, so that a disk has to move its heads
     leaves_bytes: float = 0.0  # of the data set, that the run never reads: they stay in S3
+    until_exported_bytes: float = 0.0  # beside what it holds, where the export of a checkpoint outlasts those kept
+    exported_in_time_at: float = 0.0  # bytes/s ordered, from which none does
     unknown: frozenset[str] = frozenset()
     over_tcp: Carried | None = None  # what the clients carry without EFA; None: all that is asked
     over_efa: Carried | None = None
+
+    def holds_at(self, ordered: float | None) -> float:
+        """Bytes that lie there at most where so many bytes/s are ordered: what is being exported cannot be deleted.
+
+        Where they are not known it may be under way.
+        """
+        in_time = (ordered or 0.0) >= self.exported_in_time_at * (1 - 1e-9)
+        return self.holds_bytes if in_time else self.holds_bytes + self.until_exported_bytes
 
     def carried(self, *, efa: bool) -> Carried:
         """The rates to size for, over EFA or without it."""
