@@ -6,6 +6,7 @@ decides the answer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
+from gpufeed.model.peak import least_uses, multiplier_of, precision_of, runs_at, uses_left
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import AllJobs, Caveat, Demand
 from gpufeed.model.upload import gets_of
@@ -180,6 +182,11 @@ def _rates(
         stated = workload.samples_per_second_per_accelerator is not None
         if workload.model_parameters is not None and samples is not None and not stated:
             notes.warn("rate-of-preset-model", preset=preset)
+            uses = uses_left(workload, accelerator, samples, facts)
+            published = section.quantity("uses_per_parameter")
+            most = math.inf if published is None else published.high
+            if uses is not None and least_uses(workload, section).value <= uses.value < most:
+                notes.warn("peak-leaves-uses", accelerator=accelerator, uses=uses.value)
     if workload.samples_per_second_per_accelerator is not None:
         samples = Quantity.exact(workload.samples_per_second_per_accelerator, "samples/s")
         if tokens is not None:
@@ -212,7 +219,7 @@ def _language_model(
     workload: Workload, section: Section, accelerator: str, facts: Facts, notes: _Notes
 ) -> tuple[Quantity | None, Quantity | None]:
     """(tokens/s, sequences/s) of one accelerator, from the shares of its peak that published runs reach."""
-    told = facts.model.parts["precisions"].parts[workload.precision or "bf16"]
+    told = precision_of(workload, facts)
     kind = told.get_value("family")
     peaks = _peaks(workload, accelerator, told, facts=facts, notes=notes)
     if peaks is None:
@@ -258,11 +265,10 @@ def _peaks(
     workload: Workload, accelerator: str, told: Section, *, facts: Facts, notes: _Notes
 ) -> tuple[Quantity, Quantity] | None:
     """Peak FLOP/s of one accelerator at the stated precision and in bf16; None, with a warning, where not known."""
-    chip, kind, only_on = facts.accelerators[accelerator], told.get_value("family"), told.get_value("only_on")
-    bf16_peak = chip.quantity("peak_bf16")
-    multiplier = Quantity.exact(1.0) if kind == "bf16" else chip.quantity(f"{kind}_multiplier")
+    bf16_peak, kind = facts.accelerators[accelerator].quantity("peak_bf16"), told.get_value("family")
+    multiplier = multiplier_of(accelerator, told, facts)
     said = {"accelerator": accelerator, "precision": workload.precision or kind}
-    if bf16_peak is not None and only_on is not None and chip.get_value("family") not in only_on:
+    if bf16_peak is not None and not runs_at(accelerator, told, facts):
         notes.warn("precision-not-on-accelerator", **said)
         return None
     if bf16_peak is None or multiplier is None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint, training_state
+from gpufeed.model.demand import accelerators_of, preset_of
 from gpufeed.model.job import Job
+from gpufeed.model.peak import flops_per_use, least_uses, peak_of
 from gpufeed.model.recommendation import Caveat, CheckpointStall
 from gpufeed.model.rules import EXPRESS, S3, Traits
 
@@ -17,6 +19,7 @@ def doubts(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterator[Caveat]
     yield from training_state.doubts(job)
     yield from _contradictions(job, traits, on_s3)
     yield from _out_of_range(job)
+    yield from _above_peak(job)
 
 
 def _contradictions(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterator[Caveat]:
@@ -36,6 +39,26 @@ def _contradictions(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterato
     seconds = job.run.training_hours * 3600.0
     if interval is not None and interval > seconds:
         yield Caveat("doubt-no-checkpoint", {"interval": interval, "seconds": seconds}, grave=True)
+
+
+def _above_peak(job: Job) -> Iterator[Caveat]:
+    """Samples/s, stated or published for a preset, that the accelerator is not fast enough for with the stated model.
+
+    Equation: FLOP/s = samples/s × uses of each parameter × FLOP of one use, against its peak; attention left out.
+    """
+    workload, demand, facts = job.workload, job.demand, job.facts
+    accelerator, _ = accelerators_of(workload, facts)
+    peak, each = peak_of(workload, accelerator, facts), flops_per_use(workload, facts)
+    if peak is None or each is None or demand.samples_per_s is None:
+        return
+    rate = (demand.samples_per_s / demand.accelerators).middle().named("samples/s")
+    uses = least_uses(workload, facts.workloads[preset_of(workload)])
+    needs = (rate * uses * each).named("FLOP/s")
+    if needs.value > peak.high:
+        said = {"accelerator": accelerator, "precision": workload.precision or "bf16", "rate": rate, "uses": uses.value}
+        said |= {"needs": needs, "peak": peak, "most": (peak.at(peak.high) / (uses * each)).named("samples/s")}
+        parameters = workload.active_parameters or workload.model_parameters
+        yield Caveat("doubt-rate-above-peak", said | {"parameters": parameters}, grave=True)
 
 
 def _out_of_range(job: Job) -> Iterator[Caveat]:
