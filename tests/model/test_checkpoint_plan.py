@@ -237,6 +237,7 @@ def test_a_file_system_is_bought_in_steps() -> None:
     # Two checkpoints and one whose export takes longer than an interval are 2,738 GiB: a share at USD 0.600, or a file
     # system of its own with 4,800 GiB; and the two in S3.
     each = 980e9 / GIB
+    assert found.retention.gib_months.value == pytest.approx(3 * each)
     assert found.retention.keeping[:3] == (
         pytest.approx(each * (3 * 0.600 + 2 * 0.023)),
         pytest.approx(each * (3 * 0.600 + 2 * 0.023)),

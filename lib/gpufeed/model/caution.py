@@ -35,7 +35,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "no-peak-rate": ("samples_per_second_per_accelerator",),
     "precision-not-on-accelerator": ("samples_per_second_per_accelerator",),
     "rate-of-preset-model": ("samples_per_second_per_accelerator",),
-    "peak-leaves-uses": ("samples_per_second_per_accelerator",),
+    "rate-of-preset-model-uses": ("samples_per_second_per_accelerator",),
     "scaled-rate": ("samples_per_second_per_accelerator",),
     "any-training-stack": ("training_stack",),
     "no-checkpoint-size": ("checkpoint_bytes", "model_parameters"),

@@ -180,13 +180,9 @@ def _rates(
     else:
         samples = _published_rate(preset, section, accelerator, facts, notes)
         stated = workload.samples_per_second_per_accelerator is not None
-        if workload.model_parameters is not None and samples is not None and not stated:
-            notes.warn("rate-of-preset-model", preset=preset)
-            uses = uses_left(workload, accelerator, samples, facts)
-            published = section.quantity("uses_per_parameter")
-            most = math.inf if published is None else published.high
-            if uses is not None and least_uses(workload, section).value <= uses.value < most:
-                notes.warn("peak-leaves-uses", accelerator=accelerator, uses=uses.value)
+        sized = workload.model_parameters is not None or workload.active_parameters is not None
+        if sized and samples is not None and not stated:
+            _of_other_model(workload, preset, accelerator, samples, facts=facts, notes=notes)
     if workload.samples_per_second_per_accelerator is not None:
         samples = Quantity.exact(workload.samples_per_second_per_accelerator, "samples/s")
         if tokens is not None:
@@ -195,6 +191,22 @@ def _rates(
     if samples is None:
         notes.warn("no-sample-rate", preset=preset, accelerator=accelerator)
     return samples, tokens, per_sample
+
+
+def _of_other_model(
+    workload: Workload, preset: str, accelerator: str, samples: Quantity, *, facts: Facts, notes: _Notes
+) -> None:
+    """That a published rate is not of the stated model, and what the peak leaves where that may be too little.
+
+    Where it is known to be too little, :mod:`gpufeed.model.plausible` says so.
+    """
+    section, uses = facts.workloads[preset], uses_left(workload, accelerator, samples, facts)
+    published = section.quantity("uses_per_parameter")
+    most = math.inf if published is None else published.high
+    if uses is not None and least_uses(workload, section).value <= uses.value < most:
+        notes.warn("rate-of-preset-model-uses", preset=preset, accelerator=accelerator, uses=uses.value)
+    else:
+        notes.warn("rate-of-preset-model", preset=preset)
 
 
 def _sample_bytes(workload: Workload, section: Section, object_bytes: Quantity | None) -> Quantity | None:

@@ -108,7 +108,7 @@ _RELEASE = {FSX: "fsx-for-lustre", S3_FILES: "s3-files", EXPRESS: "s3-express-on
 
 
 def export_seconds(option: str, settings: Mapping[str, Any], demand: Demand, facts: Facts) -> Quantity | None:
-    """Seconds to bring one save to the bucket: by bytes or by files, the longer.
+    """Seconds to bring one save to the bucket, beside those of other jobs: by bytes or by files, the longer.
 
     None where saves are not exported, or their size is not known.
     References: fsx-export-benchmark, fsx-data-repository-tasks, s3-files-performance.

@@ -45,7 +45,7 @@ class Saves:
     count: float
     parts_each: float  # of one save
     requests_each: float  # of one save: its parts, and what opens and closes them
-    on_file_system: Quantity  # checkpoints that lie on FSx for Lustre: what is being exported stays until it is
+    lying: Quantity  # those kept; on FSx for Lustre what is being exported, too, which stays until it is
     exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
     @property
@@ -144,7 +144,7 @@ def saves_in(
         count=_made(hours, demand),
         parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
-        on_file_system=kept if exporting is None else with_unexported(hours, workload, demand, facts, every=every),
+        lying=kept if exporting is None else with_unexported(hours, workload, demand, facts, every=every),
         exported_every=every,
     )
 
@@ -174,7 +174,7 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     sums = summed(plan.currency, 1.0, lines)
     return Retention(
         kept=saves.kept,
-        gib_months=saves.kept_bytes / GIB,
+        gib_months=saves.lying * saves.size / GIB,
         currency=plan.currency,
         keeping=sums.storage,
         saving=sum_of(plan.currency, (line for line in lines if line.part in ("requests", "transfer", "kms"))),
@@ -242,7 +242,7 @@ def _fsx(saves: Saves, bill: Bill, configuration: Mapping[str, Any]) -> Iterator
     if name is None:
         yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", None)
         return
-    share, jobs = saves.on_file_system * saves.size, bill.run.jobs
+    share, jobs = saves.lying * saves.size, bill.run.jobs
     own = allowed_capacity(bill.facts.fsx[name], share.high * jobs / GIB) * GIB / jobs
     held = Quantity(share.low, share.value, own, "", share.basis, share.sources) * bill.months
     yield bill.line("checkpoint-own-storage", "storage", FSX, "storage", held, kind=name)
