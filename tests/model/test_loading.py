@@ -501,8 +501,43 @@ def test_a_copy_that_ends_later_than_another_option_is_not_chosen() -> None:
     job, _ = job_of(Workload.from_mapping(OBJECTS | {"run_hours": 4}, load()), load(), None)
     many = {"dataset_bytes": 1e13, "objects": 100_000_000, "prefixes": 1}
     answers = {it.option: it for it in plan(OBJECTS, **many, run_hours=4).options}
-    half = replace(answers["s3-standard"], fed=Quantity.exact(0.5, "share"))
+    copied = answers["s3-express-one-zone"]
+    half = replace(answers["s3-standard"], fed=Quantity.exact(0.5, "share"), cost=copied.cost)
     # 4 + 5.05 h against 4 / 0.5 = 8, and against 4 / 0.4 = 10
-    assert loading.ends_later(answers["s3-express-one-zone"], half, job)
+    assert loading.ends_later(copied, half, job)
     slower = replace(half, fed=Quantity.exact(0.4, "share"))
-    assert not loading.ends_later(answers["s3-express-one-zone"], slower, job)
+    assert not loading.ends_later(copied, slower, job)
+
+
+def test_what_saves_more_than_the_gpus_of_the_run_cost_may_end_it_later() -> None:
+    # RetinaNet on 8 p6-b200: 41 min of loading before 11.5 min at full speed, or a run whose GPUs mostly wait.
+    starved = {
+        "task": "pretraining",
+        "instances": 8,
+        "instance_type": "p6-b200.48xlarge",
+        "preset": "mlperf-retinanet",
+        "dataset_bytes": 600e9,
+        "interface": "file-paths",
+        "model_parameters": 40e6,
+        "checkpoint_interval": 3600,
+        "epochs": 12,
+        "region": "us-east-1",
+    }
+    workload = Workload.from_mapping(starved, load())
+    found, (job, _) = recommend(workload, load()), job_of(workload, load(), None)
+    loaded, waiting = found.option("fsx-for-lustre"), found.option("s3-files")
+    assert found.recommended == "fsx-for-lustre"
+    price, hours = found.gpu_hour_price, job.run.training_hours
+    assert price is not None and loaded.weighed is not None and waiting.weighed is not None
+    assert waiting.weighed.value - loaded.weighed.value > price.value * hours
+    # 11.5 min and what the reads of the first epoch and of the later ones wait, against the loading and 11.5 min
+    sooner = loading.ends_sooner_by(waiting, loaded, job)
+    load_seconds, waits, fed = loaded.first_epoch.loading, waiting.first_epoch.waits_seconds, waiting.fed
+    assert sooner is not None and load_seconds is not None and fed is not None
+    more = 0.0 if waits is None or waiting.first_epoch.way != "while-reading" else waits.value
+    assert sooner.value == pytest.approx(load_seconds.value + hours * 3600 * (1 - 1 / fed.value) - more)
+    said = {reason.id for reason in waiting.reasons}
+    assert {"ends-sooner", "dearer"} <= said
+    # Half the price of the GPUs is not enough any more where the file system saves less than they cost.
+    equal = replace(waiting, cost=replace(loaded.cost))
+    assert loading.ends_later(loaded, equal, job)

@@ -14,13 +14,14 @@ from gpufeed.model.job import Job
 from gpufeed.model.judge import (
     COMPARISONS,
     NOT_AGAINST,
+    beats_at_any_price,
     best_of_rule,
     cheaper_beyond_doubt,
     least_saving,
     setting_up,
     to_replace,
 )
-from gpufeed.model.placements import late, waiting_for_export
+from gpufeed.model.placements import late, saves_at_any_price, waiting_for_export
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 
 
@@ -98,6 +99,8 @@ class Beside:
     new_fed: Quantity | None = None
     new_ends_later: bool = False
     old_ends_later: bool = False
+    new_at_any_price: bool = False  # the new one is cheaper whatever the prices are that no Region has
+    old_at_any_price: bool = False
 
 
 def _reads_beside(old: str, new: str, side: Decision) -> Beside:
@@ -111,18 +114,33 @@ def _reads_beside(old: str, new: str, side: Decision) -> Beside:
         new_fed=becomes.fed,
         new_ends_later=loading.ends_later(becomes, was, job),
         old_ends_later=loading.ends_later(was, becomes, job),
+        new_at_any_price=beats_at_any_price(becomes, was, job),
+        old_at_any_price=beats_at_any_price(was, becomes, job),
     )
 
 
 def _saves_beside(old: str, new: str, plan: Recommendation, job: Job) -> Beside:
     set_up = setting_up(new, plan.recommended, job) - setting_up(old, plan.recommended, job)
+    saves = {one.option: one for one in plan.savings}
     return Beside(
         *(old, new, plan.saving(old).weighed, plan.saving(new).weighed),
         for_new=least_saving(job) + set_up,
         for_old=least_saving(job) - set_up,
         currency=plan.currency,
         set_up=set_up,
+        new_at_any_price=saves_at_any_price(new, old, saves, reads=plan.recommended, job=job),
+        old_at_any_price=saves_at_any_price(old, new, saves, reads=plan.recommended, job=job),
     )
+
+
+def _why_at_any_price(before: Beside, after: Beside) -> Reason | None:
+    """Where not all is priced: what is cheaper at any price on one side alone."""
+    found = {"option": after.new, "other": after.old}
+    if after.new_at_any_price and not before.new_at_any_price:
+        return Reason("flip-at-any-price", found)
+    if before.old_at_any_price and not after.old_at_any_price:
+        return Reason("flip-price-may-decide", found)
+    return None
 
 
 _Side = tuple[Recommendation, Job]
@@ -157,6 +175,8 @@ def _why_checkpoints(old: str, new: str, before: _Side, after: _Side) -> Reason:
         return _why_worth(*sides) or _why_rule_or_costs(
             one.placements["checkpoints"].rule != other.placements["checkpoints"].rule, (one, other), sides[1]
         )
+    if (by_any_price := _why_at_any_price(*sides)) is not None:
+        return by_any_price
     tolerated = [stall_tolerance(plan.workload, facts) for plan in (one, other)]
     share, earlier = stall.share, one.saving(old).stall.share
     within = earlier is None or earlier.value <= tolerated[0].value
@@ -176,7 +196,7 @@ def _why_worth(before: Beside, after: Beside) -> Reason | None:
     mine_before, theirs_before = before.new_cost, before.old_cost
     if mine is None or theirs is None or mine_before is None or theirs_before is None:
         fed = {"option": after.new, "fed": after.new_fed, "other": after.old, "other_fed": after.old_fed}
-        return Reason("flip-fed", fed)
+        return _why_at_any_price(before, after) or Reason("flip-fed", fed)
     costs: dict[str, Any] = {"option": after.new, "cost": mine, "other": after.old, "other_cost": theirs}
     for later, sooner, option in (
         (before.new_ends_later, after.new_ends_later, after.new),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import checkpoint, epochs, formulas, fsx, limits, loading, paths, traffic
+from gpufeed.model.any_price import cheaper_at_any_price, known_of
 from gpufeed.model.cost import cost, filling
 from gpufeed.model.file_system_need import need_of
 from gpufeed.model.job import Job
@@ -246,7 +247,8 @@ def _source(section: Section, name: str) -> str | None:
 def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str:
     """The model's own choice for training reads: the rule's option, unless others are better beyond doubt.
 
-    Of those the cheapest, or where not all have a price in any Region the one that feeds best.
+    Of those the cheapest, with what it has to save for being a system that the plan does not have otherwise; or where
+    not all have a price in any Region the one that feeds best, unless another is cheaper than that at any price.
     """
     best = best_of_rule(fit, rule)
     better = [
@@ -255,12 +257,20 @@ def cheapest(fit: Mapping[str, OptionAnswer], rule: RuleAnswer, job: Job) -> str
         if (other := fit[option]).verdict != "ruled-out"
         and not against(other)
         and not loading.ends_later(other, best, job)
-        and beats(other, best, to_replace(option, best, job))
+        and beats(other, best, job)
     ]
-    costs = {other.option: other.weighed.value for other in better if other.weighed is not None}
+    costs = {
+        other.option: other.weighed.value + setting_up(other.option, "", job)
+        for other in better
+        if other.weighed is not None
+    }
     if len(costs) == len(better):
         return min(costs, key=costs.__getitem__, default=best.option)
-    return max(better, key=lambda other: 0.0 if other.fed is None else other.fed.value).option
+    chosen = max(better, key=lambda other: 0.0 if other.fed is None else other.fed.value)
+    for other in better:
+        if beats_at_any_price(other, chosen, job):
+            chosen = other
+    return chosen.option
 
 
 def best_of_rule(fit: Mapping[str, OptionAnswer], rule: RuleAnswer) -> OptionAnswer:
@@ -306,7 +316,7 @@ NOT_AGAINST = frozenset(
 OF_CHECKPOINTS = frozenset({"not-for-frequent-checkpoints"})
 #: Why an option is or is not the answer beside the others.
 COMPARISONS = frozenset(
-    {"slower", "dearer", "not-priced", "priced-elsewhere", "feeds", "limited-by", "fed-unknown"}
+    {"slower", "dearer", "ends-sooner", "not-priced", "priced-elsewhere", "feeds", "limited-by", "fed-unknown"}
     | {"cheaper-not-taken", "cheaper-apart"}
 )
 
@@ -365,14 +375,33 @@ def to_replace(other: str, best: OptionAnswer, job: Job) -> float:
     return least_saving(job) + max(0.0, setting_up(other, "", job) - setting_up(best.option, "", job))
 
 
-def beats(other: OptionAnswer, best: OptionAnswer, least: float = 0.0) -> bool:
-    """Cheaper in the middle and in the worst case, idle GPUs included; without prices, only fed better beyond doubt."""
+def beats(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
+    """Cheaper in the middle and in the worst case, idle GPUs included, by what it has to save.
+
+    Without prices: cheaper at any price, or else fed better beyond doubt.
+    """
     mine, theirs = other.weighed, best.weighed
     if mine is not None and theirs is not None:
-        return cheaper_beyond_doubt(mine, theirs, least)
+        return cheaper_beyond_doubt(mine, theirs, to_replace(other.option, best, job))
+    if beats_at_any_price(other, best, job):
+        return True
     if other.fed is not None and best.fed is not None:
         return other.fed.low > best.fed.high
     return False
+
+
+def beats_at_any_price(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
+    """Whether it is cheaper as the place of the reads whatever the prices are that no Region has."""
+    if not may_be_set_up(other.option, best.option, job):
+        return False
+    mine, theirs = (known_of(one.cost.lines, one.cost.currency) for one in (other, best))
+    return cheaper_at_any_price(mine, theirs, to_replace(other.option, best, job))
+
+
+def may_be_set_up(option: str, instead_of: str, job: Job, reads: str = S3) -> bool:
+    """Whether one can tell what a system that the plan does not have is worth: not without a price of GPUs."""
+    there = (S3, reads)
+    return job.run.weighed_gpu_price is not None or option in there or instead_of not in there
 
 
 def cheaper_beyond_doubt(mine: Quantity, theirs: Quantity, least: float) -> bool:
@@ -401,6 +430,9 @@ def compared(answer: OptionAnswer, best: OptionAnswer, job: Job, *, together: bo
     more: list[Reason] = []
     if answer.fed is not None and best.fed is not None and answer.fed.value < best.fed.value:
         more.append(Reason("slower", {"fed": answer.fed, "best": best.fed, "option": best.option}))
+    sooner = loading.ends_sooner_by(answer, best, job)
+    if sooner is not None:
+        more.append(Reason("ends-sooner", {"seconds": sooner, "option": best.option}))
     more += _unpriced(answer)
     mine, theirs = answer.weighed, best.weighed
     if mine is not None and theirs is not None and mine.value > theirs.value:
@@ -416,7 +448,7 @@ def compared(answer: OptionAnswer, best: OptionAnswer, job: Job, *, together: bo
             because = kept(mine, theirs, least, job)
         found = {"cost": mine, "best": theirs, "option": best.option, "because": because}
         more.append(Reason("cheaper-not-taken", found))
-    remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken"}
+    remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken", "ends-sooner"}
     verdict = "works-but" if answer.reasons or any(reason.id not in remarks for reason in more) else "works"
     return replace(answer, verdict=verdict, reasons=(*answer.reasons, *more))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.job import Job
-from gpufeed.model.recommendation import Caveat, OptionAnswer, Reason
+from gpufeed.model.recommendation import WHILE_READING, Caveat, OptionAnswer, Reason
 from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
 
 Fit = Mapping[str, OptionAnswer]
@@ -27,20 +27,38 @@ def reasons(answer: OptionAnswer, job: Job) -> Iterator[Reason]:
 
 
 def ends_later(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
-    """Whether an option that loads for longer than the run ends later than another, its loading counted.
+    """Whether an option that loads for longer than the run ends later than another, and does not save enough for it.
 
+    Enough is a share of what the GPUs of the run cost at full speed: those that wait would cost more than the time.
     In the middle: the rate of loading FSx for Lustre is too uncertain for its slow end to decide.
     """
-    load = other.first_epoch.loading
-    return load is not None and load.value > _run_seconds(job) and _takes(other, job) > _takes(best, job)
+    return ends_sooner_by(best, other, job) is not None and not _worth_the_time(other, best, job)
+
+
+def ends_sooner_by(one: OptionAnswer, other: OptionAnswer, job: Job) -> Quantity | None:
+    """Seconds by which the run ends sooner than on another option that loads for longer than it; None: it does not."""
+    load, sooner = other.first_epoch.loading, _takes(other, job) - _takes(one, job)
+    if load is None or load.value <= _run_seconds(job) or sooner <= 0.0:
+        return None
+    return Quantity.exact(sooner, "seconds", load.basis)
+
+
+def _worth_the_time(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
+    mine, theirs, price = other.weighed, best.weighed, job.run.weighed_gpu_price
+    if mine is None or theirs is None or price is None:
+        return False
+    enough = job.facts.model.known("ends_later_saves").value * price.value * job.run.training_hours
+    return theirs.value - mine.value > enough
 
 
 def _takes(answer: OptionAnswer, job: Job) -> float:
     """Seconds from the start of loading to the end of the run."""
-    load, fed = answer.first_epoch.loading, answer.fed
+    first, fed = answer.first_epoch, answer.fed
     training = job.run.training_hours * 3600.0
     reads = training if fed is None else training / fed.value if fed.value else float("inf")
-    return reads + _run_seconds(job) - training + (0.0 if load is None else load.value)
+    waits = first.waits_seconds if first.way == WHILE_READING else None
+    before = first.loading
+    return reads + _run_seconds(job) - training + sum(0.0 if it is None else it.value for it in (before, waits))
 
 
 def _run_seconds(job: Job) -> float:

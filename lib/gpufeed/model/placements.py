@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
+from gpufeed.model.any_price import Known, cheaper_at_any_price, known_of
 from gpufeed.model.checkpoint import best_intervals, daly_of
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
@@ -15,10 +16,12 @@ from gpufeed.model.file_system_need import by_price, need_of, need_of_saves
 from gpufeed.model.job import Job
 from gpufeed.model.judge import (
     against,
+    beats_at_any_price,
     best_of_rule,
     can_save,
     cheaper_beyond_doubt,
     least_saving,
+    may_be_set_up,
     setting_up,
     used_for,
 )
@@ -80,7 +83,7 @@ def training_reads(
     if used_as == "decision" and measurement is not None:
         reasons.append(Reason("measured-decides", {"option": measurement.option}))
     elif option != rule.option:
-        reasons += _instead_of_the_rule(option, rule, fit, together=together)
+        reasons += _instead_of_the_rule(option, rule, fit, together=together, job=job)
     return Placement(
         role="training_reads",
         option=option,
@@ -96,7 +99,7 @@ def training_reads(
 
 
 def _instead_of_the_rule(
-    option: str, rule: RuleAnswer, fit: Mapping[str, OptionAnswer], *, together: bool
+    option: str, rule: RuleAnswer, fit: Mapping[str, OptionAnswer], *, together: bool, job: Job
 ) -> Iterator[Reason]:
     """Why the reads are not on the rule's option: what rules it out, and what is better than what the rule leaves."""
     base = best_of_rule(fit, rule)
@@ -109,6 +112,10 @@ def _instead_of_the_rule(
     found: dict[str, Any] = {"option": option, "other": base.option}
     if mine.weighed is not None and theirs.weighed is not None:
         yield Reason("model-cheaper", found | {"cost": mine.weighed, "other_cost": theirs.weighed})
+    elif beats_at_any_price(mine, theirs, job):
+        known = [known_of(one.cost.lines, one.cost.currency) for one in (mine, theirs)]
+        found |= {"cost": known[0].amount, "other_cost": known[1].amount, "parts": known[1].parts}
+        yield Reason("model-cheaper-at-any-price", found)
     else:
         yield Reason("model-feeds-better", found | {"fed": mine.fed, "other_fed": theirs.fed})
 
@@ -199,14 +206,16 @@ def _by_model(
     setting up.  An option whose export falls behind is preferred to nothing: not every save there gets a copy that
     lasts, so it has to beat those where each does beyond doubt.
     Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and else takes
-    the one that stalls least.
+    the one that stalls least; unless another is cheaper than that at any price.
     """
     if savings[preferred].stall.share is None:
         return None
     in_time = _in_time(preferred, fit, savings, job)
     totals = _totals(in_time, savings)
     if not totals:
-        return _stalling_least(preferred, in_time or _able(preferred, fit, job), savings, job)
+        among = in_time or _able(preferred, fit, job)
+        by_time = _stalling_least(preferred, among, savings, job)
+        return _cheaper_at_any_price(by_time, among, savings, reads=reads, job=job)
     to_set_up = {name: setting_up(name, reads, job) for name in totals}
 
     def in_all(name: str) -> float:
@@ -259,6 +268,35 @@ def _stalling_least(preferred: str, among: list[str], savings: Mapping[str, Savi
     return min(timed, key=timed.__getitem__)
 
 
+def _cheaper_at_any_price(known: str, among: list[str], savings: Mapping[str, Saving], *, reads: str, job: Job) -> str:
+    """What is cheaper than ``known`` whatever the prices are that no Region has; else ``known``."""
+    chosen = known
+    for name in among:
+        copied = _each_is_copied(savings[name], job) or not _each_is_copied(savings[chosen], job)
+        if copied and saves_at_any_price(name, chosen, savings, reads=reads, job=job):
+            chosen = name
+    return chosen
+
+
+def saves_at_any_price(name: str, other: str, savings: Mapping[str, Saving], *, reads: str, job: Job) -> bool:
+    """Whether saving is cheaper there than on another option whatever the prices are that no Region has."""
+    if name == other or not may_be_set_up(name, other, job, reads):
+        return False
+    least = least_saving(job) + setting_up(name, reads, job) - setting_up(other, reads, job)
+    mine, theirs = (_known(savings[each], job) for each in (name, other))
+    return cheaper_at_any_price(mine, theirs, least)
+
+
+def _known(saving: Saving, job: Job) -> Known:
+    """What is priced of saving there; a file system that the reads share costs more, by what is not known."""
+    known = known_of(saving.lines, job.run.currency)
+    if saving.option != FSX or saving.own is not None:
+        return known
+    if saving.room is None:
+        return known._replace(unpriced={**known.unpriced, (FSX, "checkpoint-file-system"): None})
+    return known._replace(amount=(known.amount + saving.room).named(job.run.currency))
+
+
 def late(stall: CheckpointStall, job: Job) -> Reason | None:
     """What disqualifies an option, whatever it costs: a save into the next, or a restore beyond its target."""
     if stall.save_seconds is not None and stall.fits_interval is False:
@@ -306,7 +344,7 @@ def _worth(
     mine, theirs = savings[option].weighed, savings[by_rule].weighed
     if mine is None or not _totals(_in_time(option, fit, savings, job), savings):
         if option != by_rule:
-            yield from _by_time(savings[by_rule], job)
+            yield from _without_prices(savings, option, by_rule, reads=reads, job=job)
         return
     if any(saving.total is None and saving.weighed is not None for saving in savings.values()):
         yield Reason("saving-priced-elsewhere", {"region": job.region})
@@ -332,13 +370,20 @@ def _worth(
         yield Reason("saving-cheaper-in-doubt", found)
 
 
-def _by_time(ruled: Saving, job: Job) -> Iterator[Reason]:
-    """Why the rule's option was not taken where costs could not tell."""
+def _without_prices(
+    savings: Mapping[str, Saving], option: str, by_rule: str, *, reads: str, job: Job
+) -> Iterator[Reason]:
+    """Why the rule's option was not taken where not all is priced."""
+    ruled = savings[by_rule]
     if (too_late := late(ruled.stall, job)) is not None:
-        yield Reason("saving-rule-is-late", {"option": ruled.option, "because": too_late})
+        yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
+    elif saves_at_any_price(option, by_rule, savings, reads=reads, job=job):
+        mine, theirs = _known(savings[option], job), _known(ruled, job)
+        found = {"option": by_rule, "cost": mine.amount, "other_cost": theirs.amount}
+        yield Reason("saving-cheaper-at-any-price", found | {"parts": theirs.parts})
     elif ruled.stall.share is not None:
         tolerance = stall_tolerance(job.workload, job.facts)
-        found = {"option": ruled.option, "share": ruled.stall.share, "tolerance": tolerance}
+        found = {"option": by_rule, "share": ruled.stall.share, "tolerance": tolerance}
         yield Reason("saving-rule-stalls-more", found)
 
 
