@@ -188,6 +188,9 @@ class Scripted(_Search):
     def _without_influence(self, before: Decision, first: tuple[float, Decision], bound: float) -> bool:
         return False
 
+    def _stands_alike(self, one: Decision, other: Decision) -> bool:
+        return one.options == other.options
+
     def _point(self, role: str, at: float, before: Decision, after: Decision) -> FlipPoint:
         return cast("FlipPoint", at)
 
@@ -202,6 +205,8 @@ class Scripted(_Search):
     [
         (3, {5}, 1024, 5),  # up to eight each is tried
         (40, {4}, 1, 4),
+        (10, {8}, 1, 8),
+        (9, {6}, 1, 6),
         (58, {57}, 1, 57),  # and so each within the first step of a third, and in the step with the flip
         (40, {49}, 1024, 49),
         (35, {49, *range(52, 1025)}, 1024, 49),

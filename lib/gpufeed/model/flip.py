@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from gpufeed.facts import Facts
@@ -13,7 +14,7 @@ from gpufeed.model.flip_reasons import why
 from gpufeed.model.flip_traits import Trait, traits
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import CheckpointStall, FlipPoint, OptionAnswer, Recommendation
+from gpufeed.model.recommendation import CheckpointStall, FlipPoint, OptionAnswer, Recommendation, Saving
 
 #: How many steps a trait is followed in per factor of ten.
 STEPS_PER_DECADE = 8
@@ -64,8 +65,9 @@ def sensitivities(
     ``STEPS_PER_DECADE`` equal ratios per factor of ten, as far as ``SPAN`` times more and less or the bounds of the
     field; then bisection, to one percent or to the whole number, with ``at`` on the far side.  Traits need not be
     monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
-    not seen.  Of whole numbers every one is tried up to ``FEW``, in the first step and in the step with the flip: a
-    file system grows in steps, so that an answer may change and change back within a few instances.
+    not seen, or within two steps of it across which no option changes places with another (none of 1,000 flips). Of
+    whole numbers every one is tried up to ``FEW``, in the first step and in the step with the flip: a file system
+    grows in steps, so that an answer may change and change back within a few instances.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
@@ -125,18 +127,36 @@ class _Search:
 
     def _outwards(self, start: float, bound: float, before: Decision, waiting: set[str]) -> Iterator[FlipPoint]:
         """The first change of each waiting role from ``start``, where ``before`` is decided, to the bound."""
-        last, values = start, iter(_grid(start, bound, self._trait.whole))
+        near = start, before
         if self._trait.now is None:  # then the start has itself to be tried: "not stated" comes before it
-            here = self._at(start)
-            yield from self._found(waiting, (start, before), (start, here))
-            before = here
-        first = True
-        for value in values:
-            here = self._at(value)
-            yield from self._found(waiting, (last, before), (value, here))
-            if not waiting or (first and self._without_influence(before, (value, here), bound)):
+            here = start, self._at(start)
+            yield from self._found(waiting, near, here)
+            near = here
+        values = _grid(start, bound, self._trait.whole)
+        for first in islice(values, 1):
+            here = first, self._at(first)
+            yield from self._found(waiting, near, here)
+            if not waiting or self._without_influence(near[1], here, bound):
                 return
-            last, before, first = value, here, False
+            near = here
+        while waiting and (step := list(islice(values, 2))):
+            for here in self._steps(near[1], step):
+                yield from self._found(waiting, near, here)
+                near = here
+
+    def _steps(self, before: Decision, values: list[float]) -> Iterator[_Tried]:
+        """What is decided at the next two values; only at the farther where nothing changes places on the way to it.
+
+        Of whole numbers that are tried one by one none is left out.
+        """
+        one_by_one = self._trait.whole and abs(values[-1] - values[0]) <= 1
+        far = self._at(values[-1])
+        if len(values) > 1 and (one_by_one or not self._stands_alike(before, far)):
+            yield values[0], self._at(values[0])
+        yield values[-1], far
+
+    def _stands_alike(self, one: Decision, other: Decision) -> bool:
+        return _standing(one) == _standing(other)
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
@@ -217,6 +237,21 @@ def _deciding(decision: Decision) -> tuple[Any, ...]:
     return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves
 
 
+def _standing(decision: Decision) -> tuple[Any, ...]:
+    """Which rule fires, what is said, and which option comes before which: any amount may differ."""
+    rule, whole = decision.rule, decision.whole
+    said = {name: (answer.verdict, [it.id for it in answer.reasons]) for name, answer in decision.fit.items()}
+    in_time = {name: saving.stall.fits_interval for name, saving in whole.saves.items()}
+    order = [_by_cost(options) for options in (decision.fit, whole.saves)]
+    return decision.options, rule, said, in_time, order, whole.instead_of is None
+
+
+def _by_cost(options: Mapping[str, OptionAnswer | Saving]) -> list[list[str]]:
+    """The options from the cheapest to the dearest, in the middle and at worst."""
+    costs = {name: cost for name, option in options.items() if (cost := option.weighed) is not None}
+    return [sorted(costs, key=lambda name: costs[name].value), sorted(costs, key=lambda name: costs[name].high)]
+
+
 def _timed(stall: CheckpointStall, target: float | None) -> tuple[Any, ...]:
     return stall.save_seconds, stall.share, None if target is None else stall.restore_seconds
 
@@ -237,5 +272,6 @@ def _grid(start: float, bound: float, whole: bool) -> Iterator[float]:
         if whole:
             each = max(value, value + side) <= FEW or (one_by_one - value) * side > 0
             following = value + side if each else float(round_(following))
+            following = max(following, FEW) if value > FEW else following
         value = min(following, bound) if side > 0 else max(following, bound)
         yield value
