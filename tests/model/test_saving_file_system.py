@@ -291,6 +291,19 @@ def test_a_checkpoint_stays_beside_those_kept_until_its_export_has_ended() -> No
     assert three.exported_in_time_at == pytest.approx(1120e6)
 
 
+def test_the_one_that_is_kept_may_go_once_it_is_exported() -> None:
+    """Of one kept, the next save takes the place: sized for 90 s at 80 %, a save takes 180 s at 40 %.
+
+    Of 1,800 s 1,620 are left for an export that takes 1,120 s on 1,200 MB/s: 829.6 MB/s will do.
+    """
+    need = need_of_saves(job(checkpoints_kept=1, stall_tolerance=0.05))
+    assert (need.holds_bytes, need.until_exported_bytes) == (980e9, 980e9)
+    assert need.exported_in_time_at == pytest.approx(1200e6 * 1120 / 1620)
+    assert (need.holds_at(829e6), need.holds_at(830e6)) == (2 * 980e9, 980e9)
+    # Where no tolerance decides, a save may take all of the interval, and nothing is left for its export.
+    assert need_of_saves(job(checkpoints_kept=1)).exported_in_time_at == float("inf")
+
+
 def test_a_plan_orders_room_for_what_is_being_exported() -> None:
     """671e9 × 14 bytes = 9.394 TB are exported in 10,736 s, and saved every 7,200 s.
 

@@ -73,6 +73,14 @@ def test_what_is_not_known_is_said_below_the_table() -> None:
     unknown = side_by_side(Need(1e12, unknown=frozenset({"read"})), "cn-north-1", "CNY")
     assert tables.file_system_sentences(unknown) == ["Not known, and so not sized for: read rate."]
     assert plain.file_systems(unknown)[0].startswith("Needs room for 931 GiB, reads of unknown, writes of 0 bytes/s")
+    exporting = Need(2e12, until_exported_bytes=1e12, exported_in_time_at=747e6)
+    assert plain.file_systems(side_by_side(exporting))[0].startswith(
+        "Needs room for 1,863 GiB and, ordered with less than 747 MB/s, 931 GiB more for what is still being exported"
+    )
+    never = replace(exporting, exported_in_time_at=float("inf"))
+    assert plain.file_systems(side_by_side(never))[0].startswith(
+        "Needs room for 1,863 GiB and 931 GiB more for what is still being exported, reads of"
+    )
     govcloud = side_by_side(Need(1e12), "us-gov-west-1", "USD")
     assert "PERSISTENT_2 is not in every Region" in tables.file_system_sentences(govcloud)[0]
     assert tables.file_system_sentences(side_by_side(Need(1e12))) == []
@@ -109,8 +117,8 @@ def test_what_the_plan_has_elsewhere_is_said_with_what_it_would_need() -> None:
     assert (without.write_bytes_per_s, with_them.write_bytes_per_s) == (0, pytest.approx(980e9 / 1800 / 0.4))
     said = (
         "This is for the training reads alone: the plan has the checkpoints on S3 Express One Zone. With them on the "
-        "file system as well it would need room for 2,757 GiB, reads of 1.61 MB/s, writes of 1.36 GB/s, "
-        "0.00599 files/s opened."
+        "file system as well it would need room for 2,757 GiB and, ordered with less than 747 MB/s, 913 GiB more for "
+        "what is still being exported, reads of 1.61 MB/s, writes of 1.36 GB/s, 0.00599 files/s opened."
     )
     assert tables.file_system_sentences(found) == [said]
     assert plain.file_systems(found)[1] == f"! {said}"

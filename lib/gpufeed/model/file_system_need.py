@@ -44,7 +44,7 @@ def need_of(job: Job, share: float = 1.0, *, saves: bool = True, tolerated: bool
         efa_interfaces=_efa_interfaces(job),
         read_again_bytes=job.passes.bytes.high if job.passes.later else None,
         random_reads=job.workload.reads == "random" or small_files,
-        **(_until_exported(job) if saves else {}),
+        **(_until_exported(job, tolerated=tolerated) if saves else {}),
         unknown=frozenset(name for name, demand in demands.items() if demand is None),
         **_rates(_value(asked.read_bytes_per_s) * share, _value(opens) * share, job, saves=saves, tolerated=tolerated),
     )
@@ -67,7 +67,7 @@ def need_of_saves(job: Job, *, tolerated: bool = False) -> Need:
         efa=load.efa_network is not None,
         efa_interfaces=_efa_interfaces(job),
         unknown=frozenset() if job.demand.checkpoint_bytes is not None else frozenset({"write"}),
-        **_until_exported(job),
+        **_until_exported(job, tolerated=tolerated),
         **_rates(0.0, 0.0, job, saves=True, tolerated=tolerated),
     )
 
@@ -201,21 +201,27 @@ def _checkpoints_bytes(job: Job) -> float:
     return size.value * kept
 
 
-def _until_exported(job: Job) -> dict[str, Any]:
+def _until_exported(job: Job, *, tolerated: bool) -> dict[str, Any]:
     """Room for a checkpoint that others have followed, as many as are kept, before its export has ended.
 
     Until then it can be neither released nor deleted.  How long its export takes follows from what is ordered, so the
-    need says from what throughput on none takes that long: all but one of the intervals of those kept.
-    References: fsx-release-api.
+    need says from what throughput on none takes that long: the intervals of those kept, without what a save takes.
+    Assumption: a save takes as long as one may at the slowest published share of what its rate is sized for, which is
+    all of its interval where no tolerance decides.
+    References: fsx-release-api, megatron-scaling-paper.
     """
     size, made = job.demand.checkpoint_bytes, (job.run.training_hours, job.workload, job.demand, job.facts)
     if size is None:
         return {}
     kept = kept_of(*made).value
-    more = with_unexported(*made, every=math.inf).value - kept
+    more = with_unexported(*made, in_s3=math.inf).value - kept
     if not more:
         return {}
-    seconds = (kept - 1.0) * job.demand.checkpoint_interval
+    interval = job.demand.checkpoint_interval
+    ceilings = clients_carry(job.load, job.facts, efa=False)["write"].values()
+    rate = min(_save_rate(job, tolerated=tolerated), *ceilings)
+    slowest = size.value / (rate * job.facts.model.known("checkpoint_rate_share").low)
+    seconds = kept * interval - min(slowest, interval)
     return {
         "until_exported_bytes": size.value * more * job.load.jobs,
         "exported_in_time_at": provisioned_to_export(seconds, job.demand, job.facts),

@@ -14,7 +14,7 @@ from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import GIB, Configuration, allowed_capacity
 from gpufeed.model.paths import kms_calls
 from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Supply
-from gpufeed.model.release import exported_every
+from gpufeed.model.release import export_seconds, exported_every
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.model.supply import lies_on
 from gpufeed.model.upload import upload_of
@@ -90,16 +90,16 @@ def kept_of(hours: float, workload: Workload, demand: Demand, facts: Facts) -> Q
     return _of_those_made(kept_checkpoints(workload, facts), _made(hours, demand))
 
 
-def with_unexported(hours: float, workload: Workload, demand: Demand, facts: Facts, *, every: float) -> Quantity:
-    """How many lie on a file system that exports one save in ``every``: nothing is deleted while it is exported.
+def with_unexported(hours: float, workload: Workload, demand: Demand, facts: Facts, *, in_s3: float) -> Quantity:
+    """How many lie on a file system where ``in_s3`` seconds after a save began its copy is in S3.
 
-    An export ends before the next save that is exported, so no two of them last so long.  At the slow end of exports
-    only those stay longer that never end, and for these no room is enough.
-    Assumption: a save may take all of its interval.
-    Equation: kept + 1 where every >= kept, no more than are made.
+    Those kept count the one that is being written: where as many others follow before its copy is there, a save has to
+    go before it may.  An export ends before the next save that is exported, so no two of them last so long.  At the
+    slow end of exports only those stay longer that never end, and for these no room is enough.
+    Equation: kept + 1 where in_s3 > kept × interval, no more than are made.
     """
-    kept = kept_checkpoints(workload, facts)
-    low, value, high = (bound + 1.0 if every >= bound else bound for bound in kept[:3])
+    kept, interval = kept_checkpoints(workload, facts), demand.checkpoint_interval
+    low, value, high = (bound + 1.0 if in_s3 > bound * interval else bound for bound in kept[:3])
     return _of_those_made(kept._replace(low=low, value=value, high=high), _made(hours, demand))
 
 
@@ -127,24 +127,36 @@ def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
 
 
 def saves_in(
-    hours: float, workload: Workload, demand: Demand, facts: Facts, exporting: Mapping[str, Any] | None = None
+    hours: float,
+    workload: Workload,
+    demand: Demand,
+    facts: Facts,
+    exporting: Mapping[str, Any] | None = None,
+    *,
+    written: float | None = None,
 ) -> Saves | None:
     """The saves of so many hours; None where the size of a checkpoint is not known.
 
-    ``exporting``: settings of the FSx for Lustre file system that exports them; None where none does.
+    ``exporting``: settings of the FSx for Lustre file system that exports them; None where none does.  ``written``:
+    seconds that a save to it takes; None where that is not known, and it may take all of its interval.
     """
     if demand.checkpoint_bytes is None:
         return None
     size, writers = demand.checkpoint_bytes, demand.checkpoint_writers
     upload, kept = upload_of(size.value, writers, facts), kept_of(hours, workload, demand, facts)
-    every = 1 if exporting is None else exported_every(FSX, exporting, demand, facts)
+    every, lying = 1, kept
+    if exporting is not None:
+        every, export = exported_every(FSX, exporting, demand, facts), export_seconds(FSX, exporting, demand, facts)
+        taken = demand.checkpoint_interval if written is None else written
+        in_s3 = math.inf if export is None else taken + export.value
+        lying = with_unexported(hours, workload, demand, facts, in_s3=in_s3)
     return Saves(
         size=size,
         kept=kept,
         count=_made(hours, demand),
         parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
-        lying=kept if exporting is None else with_unexported(hours, workload, demand, facts, every=every),
+        lying=lying,
         exported_every=every,
     )
 
@@ -153,7 +165,9 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
     """What keeping and saving cost per month on one option; None where the size of a checkpoint is not known."""
     hours = facts.model.known("hours_per_month").value
     exporting = supply.configuration if option == FSX else None
-    saves = saves_in(hours, plan.workload, plan.demand, facts, exporting)
+    taken = plan.saving(option).stall.save_seconds
+    written = None if taken is None else taken.value
+    saves = saves_in(hours, plan.workload, plan.demand, facts, exporting, written=written)
     if saves is None:
         return None
     nothing = Quantity.exact(0.0)

@@ -293,7 +293,7 @@ def file_systems(sized: Sized) -> list[str]:
 def _needed(need: Need) -> str:
     return text(
         "fsx.needed",
-        data=words.gibibytes(need.holds_bytes),
+        data=tables.file_system.room(need),
         read=words.rate(need.rates["read"]),
         write=words.rate(need.rates["write"]),
         opens=words.per_second(need.rates["opens"], "opens"),

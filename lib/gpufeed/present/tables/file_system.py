@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.file_system import Compared, Comparison, Sized
-from gpufeed.model.fsx import Configuration
+from gpufeed.model.fsx import Configuration, Need
 from gpufeed.present import words
 from gpufeed.present.escape import visible
 from gpufeed.present.tables.frame import table
@@ -117,12 +118,23 @@ def comparison_sentences(comparison: Comparison, currency: str) -> list[str]:
     return said
 
 
+def room(need: Need) -> str:
+    """What it has to hold, and for a checkpoint that is still being exported where that may be under way."""
+    data, more = words.gibibytes(need.holds_bytes), need.until_exported_bytes
+    if not more:
+        return data
+    found = {"data": data, "more": words.gibibytes(more)}
+    if math.isinf(need.exported_in_time_at):
+        return text("fsx.room-until-exported", **found)
+    return text("fsx.room-until-exported-below", rate=words.rate(need.exported_in_time_at), **found)
+
+
 def left_out(sized: Sized) -> list[str]:
     """What the plan has elsewhere, and what a file system would need with it; nothing where it is sized for all."""
     if sized.left_out is None:
         return []
     need, place = sized.left_out.need_with_it, words.option(sized.left_out.option)
-    amounts = {"data": words.gibibytes(need.holds_bytes), "opens": words.per_second(need.rates["opens"], "opens")}
+    amounts = {"data": room(need), "opens": words.per_second(need.rates["opens"], "opens")}
     amounts |= {name: words.rate(need.rates[name]) for name in ("read", "write")}
     return [text(f"fsx.left-out.{sized.left_out.role}", option=place, **amounts)]
 
