@@ -150,6 +150,15 @@ def test_frequent_is_derived_from_the_stall_on_s3(interval: float, frequent: boo
     assert warning.parameters["interval"] == pytest.approx(980e9 / (0.80 * OF_64_RANKS) / 0.05)
 
 
+def test_what_counts_as_frequent_at_an_interval_that_nobody_stated_says_so() -> None:
+    # 70e9 × 14 bytes: frequent below 2,051 s, and 30 minutes are assumed; 8e9 × 14 bytes below 234 s.
+    for parameters, word in ((70e9, "frequent"), (8e9, "rare")):
+        assumed = plan(model_parameters=parameters).placements["checkpoints"].reasons[0]
+        assert (assumed.id, assumed.parameters) == (f"checkpoints-{word}-assumed", {"interval": 1800.0})
+        stated = plan(model_parameters=parameters, checkpoint_interval=1800).placements["checkpoints"].reasons[0]
+        assert (stated.id, stated.parameters) == (f"checkpoints-{word}", {})
+
+
 def test_a_restore_that_s3_misses_makes_restore_fast() -> None:
     slow, quick = plan(checkpoint_bytes=1e12, restore_target=3600), plan(checkpoint_bytes=1e12, restore_target=1)
     assert "fast-restore" not in slow.rule.triggers

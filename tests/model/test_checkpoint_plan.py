@@ -10,7 +10,10 @@ import pytest
 from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
 from gpufeed.model.advise import recommend
-from gpufeed.model.checkpoint_plan import CheckpointPlan, abilities, checkpoint_plan, curves, lacking
+from gpufeed.model.checkpoint_plan import CheckpointPlan, checkpoint_plan, curves
+from gpufeed.model.demand import demand
+from gpufeed.model.retention import saves_in
+from gpufeed.model.savers import abilities, lacking, through_mount
 from gpufeed.model.workload import Workload
 
 GIB = 2**30
@@ -47,12 +50,12 @@ def test_sharded_ranks_write_one_file_each() -> None:
 
 
 def test_one_rank_saves_the_adapters_of_lora_with_its_own_streams_only() -> None:
-    found = plan(task="lora", model_parameters=8e9, lora_rank=16)
+    found = plan(task="lora", model_parameters=8_030_261_248, lora_rank=16)
     assert found.writers == 1
     save = found.option("s3-standard").answer.stall.save_seconds
-    # 8e9 × 0.000326 × 16 × 10 bytes = 417.28 MB over 10 parts at once, each in 30 ms and
+    # 2,621,440 per rank × 16 × 10 bytes = 419.43 MB over 10 parts at once, each in 30 ms and
     # 8 MiB at 20 MB/s, at 80 % of that; 64 ranks would take 0.05 s.
-    assert save is not None and save.value == pytest.approx(417.28e6 / 10 * (0.03 / 2**23 + 1 / 20e6) / 0.80)
+    assert save is not None and save.value == pytest.approx(419.4304e6 / 10 * (0.03 / 2**23 + 1 / 20e6) / 0.80)
 
 
 def test_one_rank_writes_one_file_to_a_file_system_in_one_stream() -> None:
@@ -248,6 +251,21 @@ def test_a_file_system_is_bought_in_steps() -> None:
     assert found.retention.saving.value == pytest.approx(512 * 231 * 4380 / 2 * 0.005 / 1000)
 
 
+@pytest.mark.parametrize(
+    ("kept", "written", "lying"),
+    # The copy is there 1,120 s after the save is written; saves begin every 1,800 s.
+    [(1, 680.0, 1), (1, 681.0, 2), (1, None, 2), (2, 1800.0, 2), (2, None, 2), (3, None, 3)],
+)
+def test_one_that_is_kept_goes_for_the_next_once_its_copy_is_in_s3(
+    kept: int, written: float | None, lying: int
+) -> None:
+    traits = {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "model_parameters": 70e9}
+    workload = Workload.from_mapping(traits | {"checkpoint_interval": 1800, "checkpoints_kept": kept}, load())
+    ordered = {"storage_capacity_gib": 9600, "throughput_mb_per_s_per_tib": 125}  # 1,200 MB/s: 980 GB at 875 MB/s
+    found = saves_in(730, workload, demand(workload, load()), load(), ordered, written=written)
+    assert found is not None and found.lying.value == lying
+
+
 def test_what_is_not_priced_is_named_and_has_no_total() -> None:
     found = plan(**OF_64 | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
     assert found is not None
@@ -313,6 +331,48 @@ def test_a_directory_bucket_is_copied_as_fast_as_s3_takes_it() -> None:
 
 
 # ---- what a tier cannot do -------------------------------------------------------------------------------------------
+
+
+#: Random reads out of four large files by a program that wants paths: everything goes through Mountpoint.
+THROUGH_A_MOUNT: dict[str, Any] = {
+    "instances": 16,
+    "model_parameters": 13e9,
+    "interface": "file-paths",
+    "reads": "random",
+    "request_bytes": 8192,
+    "dataset_bytes": 8e12,
+    "objects": 4,
+    "checkpoint_interval": 1800,
+}
+
+
+def test_checkpoints_behind_mountpoint_say_which_savers_can_write_there() -> None:
+    found = plan(**THROUGH_A_MOUNT)
+    placed = found.plan.placements["checkpoints"]
+    assert (placed.option, placed.backed_by) == ("mountpoint-s3", "s3-standard")
+    said = {reason.id: reason for reason in placed.reasons if reason.id.startswith("mount-")}
+    assert said["mount-takes-savers"].parameters == {"savers": ("pytorch-save",)}
+    assert said["mount-refuses-savers"].parameters == {"savers": ("pytorch-dcp-files",), "operations": ("rename",)}
+    assert said["mount-refuses-savers"].source == "mountpoint-semantics"
+    assert "mount-renames-no-directory" in said
+    assert said["mount-savers-unknown"].parameters == {"savers": ("pytorch-lightning",)}
+    # Beside the others it is no place that simply works for 128 ranks that each save a shard; for one rank it is.
+    assert [reason.id for reason in found.option("mountpoint-s3").but] == ["mount-refuses-savers"]
+    alone = plan(**THROUGH_A_MOUNT | {"task": "lora"}).option("mountpoint-s3")
+    assert (alone.verdict, alone.but) == ("recommended", ())
+
+
+def test_no_other_place_of_checkpoints_speaks_of_mounts() -> None:
+    for traits in ({"file_operations": ["append"]}, {"interface": "s3-api"}):
+        placed = plan(**THROUGH_A_MOUNT | traits).plan.placements["checkpoints"]
+        assert placed.option != "mountpoint-s3"
+        assert not [reason.id for reason in placed.reasons if reason.id.startswith("mount-")]
+
+
+def test_a_mounted_directory_bucket_takes_what_renames_a_file_and_nothing_that_renames_a_directory() -> None:
+    said = {reason.id: reason.parameters for reason in through_mount("s3-express-one-zone", load())}
+    assert list(said) == ["mount-takes-savers", "mount-renames-no-directory", "mount-savers-unknown"]
+    assert said["mount-takes-savers"] == {"savers": ("pytorch-save", "pytorch-dcp-files")}
 
 
 def test_a_temporary_file_cannot_be_renamed_on_a_mounted_general_purpose_bucket() -> None:

@@ -633,7 +633,7 @@ def test_a_mount_has_threads_for_the_reads_in_flight_and_the_flags_of_the_job() 
     [
         ("s3-standard", None, "s3-connector-checkpoint.py"),
         ("s3-express-one-zone", None, "s3-connector-checkpoint.py"),
-        ("mountpoint-s3", "s3-standard", "s3-connector-checkpoint.py"),  # cannot rename
+        ("mountpoint-s3", "s3-standard", "s3-connector-checkpoint.py"),  # cannot rename, which one rank need not
         ("mountpoint-s3", "s3-express-one-zone", "dcp-checkpoint.py"),  # renames files
         ("fsx-for-lustre", None, "dcp-checkpoint.py"),
         ("s3-files", "s3-standard", "dcp-checkpoint.py"),
@@ -649,8 +649,21 @@ def test_checkpoints_are_written_in_a_way_that_their_place_can_do(
     assert adapters.demand.checkpoint_writers == 1
     alone = files(placed(adapters, "s3-standard", option, backed_by), FACTS, "snippets", version="0.1.0")
     [one] = [name for name in alone if name.endswith("checkpoint.py")]
-    assert one == {"dcp-checkpoint.py": "one-rank-checkpoint.py"}.get(writer, "s3-connector-one-rank-checkpoint.py")
+    as_files = option not in ("s3-standard", "s3-express-one-zone")
+    assert one == ("one-rank-checkpoint.py" if as_files else "s3-connector-one-rank-checkpoint.py")
     assert "dcp" not in "".join(line for line in alone[one].splitlines() if not line.startswith("#"))
+
+
+def test_each_file_names_the_savers_that_a_mount_does_not_take() -> None:
+    found = placed(BASE, "s3-standard", "mountpoint-s3", "s3-standard")
+    written = files(found, FACTS, "snippets", version="0.1.0")
+    assert {"mountpoint.sh", "s3-connector-checkpoint.py"} <= written.keys()
+    for text in (*written.values(), *files(found, FACTS, "terraform", version="0.1.0").values()):
+        assert (
+            "# Not through the mount: PyTorch DCP's writer for files. It needs rename, which a file there does not"
+            in text
+        )
+        assert "# Through the mount goes what writes each file once, from its beginning to its end: torch.save" in text
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
 from gpufeed.model.goodput import Goodput, Losses
 from gpufeed.model.judge import CANNOT_SAVE
-from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Recommendation
+from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
-from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, SYSTEMS
+from gpufeed.model.rules import MOUNTPOINT, S3, SYSTEMS
+from gpufeed.model.savers import refused
 from gpufeed.model.supply import lies_on
 from gpufeed.model.upload import upload_of
-from gpufeed.model.workload import FILE_OPERATIONS
 
 #: What bears on checkpoints of the things said about an option that can hold them.
 _BUT = frozenset(
@@ -89,17 +89,6 @@ class MemoryFirst:
     s3_every: Quantity | None  # seconds: no save to S3 can follow the one before sooner
     best_interval: float  # seconds, to memory
     best: Goodput  # after failures that left a copy in memory
-
-
-@dataclass(frozen=True, slots=True)
-class Ability:
-    """What a saver finds on one option.  ``backing`` tells the two kinds of bucket behind Mountpoint apart."""
-
-    option: str
-    backing: str | None
-    operations: frozenset[str]
-    flags: frozenset[str]  # those of them that a flag of the mount allows
-    serves_files: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +186,8 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     elif stall.beyond_seconds is not None and stall.beyond_seconds.high > 0.0:
         late = {"seconds": stall.beyond_seconds.high, "interval": stall.interval}
         but.append(Reason("save-may-exceed-interval", late))
+    if answer.option == MOUNTPOINT and answer.backed_by is not None:
+        but += refused(answer.backed_by, plan.demand.checkpoint_writers, facts)
     place = lies_on(answer.option, frozenset(plan.workload.file_operations))
     settings, on_s3 = answer.supply.configuration, plan.option(S3).stall
     moments = timeline(place, settings, plan.demand, stall=stall, s3=on_s3, facts=facts)
@@ -286,29 +277,3 @@ def _memory_first(plan: Recommendation, facts: Facts) -> MemoryFirst | None:
         best_interval=best,
         best=goodput.goodput(losses, best),
     )
-
-
-def abilities(facts: Facts) -> tuple[Ability, ...]:
-    """What can be done with a file, or an object, on each option."""
-    found = []
-    for name in SYSTEMS:
-        section = facts.options[name]
-        files = bool(frozenset(section.get_value("interfaces")) & {"file-paths", "posix"})
-        if name != MOUNTPOINT:
-            found.append(Ability(name, None, frozenset(section.get_value("operations")), frozenset(), files))
-            continue
-        for backing, part in ((S3, section), (EXPRESS, section.parts[EXPRESS])):
-            plain, flagged = frozenset(part.get_value("operations")), frozenset(part.get_value("operations_with_flags"))
-            found.append(Ability(name, backing, plain | flagged, flagged - plain, files))
-    return tuple(found)
-
-
-def ability_of(placed: Placement, facts: Facts) -> Ability:
-    """What can be done where this kind of data lies."""
-    backing = placed.backed_by if placed.option == MOUNTPOINT else None
-    return next(one for one in abilities(facts) if (one.option, one.backing) == (placed.option, backing))
-
-
-def lacking(ability: Ability, needed: frozenset[str]) -> tuple[str, ...]:
-    """Of what a saver needs, what an option cannot do, in the contract's order."""
-    return tuple(name for name in FILE_OPERATIONS if name in needed - ability.operations)

@@ -37,6 +37,7 @@ from gpufeed.model.release import (
 )
 from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
+from gpufeed.model.savers import through_mount
 from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import mountpoint_backing
 
@@ -183,6 +184,7 @@ def checkpoints(
         reasons=(
             *_how_often(rule, savings[S3].stall, job),
             *((Reason("checkpoints-beside-reads", {"option": by_rule}),) if beside else ()),
+            *(through_mount(_backing(option, job) or S3, job.facts) if option == MOUNTPOINT else ()),
             *_timing(stall, job),
             *waiting_for_export(savings[option], job),
             *_may_wait_for_export(savings[option], job),
@@ -392,10 +394,11 @@ def _how_often(rule: RuleAnswer, on_s3: CheckpointStall, job: Job) -> Iterator[R
     target, restore = job.workload.restore_target, on_s3.restore_seconds
     timed: dict[str, Any] = {"seconds": restore, "interval": target}
     fast = "fast-restore" in rule.triggers
-    if "frequent-checkpoints" in rule.triggers:
-        yield Reason("checkpoints-frequent")
-    elif not fast:
-        yield Reason("checkpoints-rare")
+    often = "frequent-checkpoints" in rule.triggers
+    if often or not fast:
+        word = "checkpoints-frequent" if often else "checkpoints-rare"
+        stated = job.workload.checkpoints is not None or job.workload.checkpoint_interval is not None
+        yield Reason(word) if stated else Reason(f"{word}-assumed", {"interval": on_s3.interval})
     if fast:
         yield Reason("restore-fast", timed)
     elif target is None:

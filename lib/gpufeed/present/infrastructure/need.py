@@ -18,7 +18,8 @@ from gpufeed.model.paths import NAT, OTHER_REGION, kms_calls
 from gpufeed.model.plan_cost import storage_per_month
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import exported_every
-from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+from gpufeed.model.savers import through_mount
 from gpufeed.model.zones import prefix
 from gpufeed.present import words
 
@@ -161,7 +162,8 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     dates = [
         date for file, age in facts.as_of().items() if "prices" in file for date in (age.oldest, age.newest) if date
     ]
-    checkpoints = plan.placements["checkpoints"].option
+    saved = plan.placements["checkpoints"]
+    checkpoints = saved.option
     lines = [
         text(
             "infrastructure.about",
@@ -180,11 +182,13 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
         lines.append(text("infrastructure.nat"))
     if workload.encryption == "sse-kms":
         lines.append(text("infrastructure.no-bucket-key"))
+    if checkpoints == MOUNTPOINT:
+        lines += [words.reason(said) for said in through_mount(saved.lies_on, facts)]
     if checkpoints in (FSX, S3_FILES):
         lines.append(text("infrastructure.release"))
-    elif plan.placements["checkpoints"].lies_on == EXPRESS:
+    elif saved.lies_on == EXPRESS:
         lines.append(text("infrastructure.copy-first"))
-    every = exported_every(checkpoints, plan.placements["checkpoints"].configuration, plan.demand, facts)
+    every = exported_every(checkpoints, saved.configuration, plan.demand, facts)
     if every > 1:
         lines.append(text("infrastructure.export-behind", every=every))
     return tuple(lines)

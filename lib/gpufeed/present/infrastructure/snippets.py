@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 from gpufeed.facts import Facts
 from gpufeed.facts.place import data_directory
-from gpufeed.model.checkpoint_plan import ability_of, lacking
 from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
-from gpufeed.model.recommendation import Placement, Recommendation
+from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+from gpufeed.model.savers import ONE_FILE, ability_of, can_use, saver_of
 from gpufeed.model.upload import default_part_bytes
 from gpufeed.present import words
 from gpufeed.present.infrastructure.need import Needed
@@ -22,7 +22,7 @@ from gpufeed.present.infrastructure.need import Needed
 _OBJECT_STORES = (S3, EXPRESS)
 #: Which of the two kinds of bucket BUCKET is in a snippet, and the form of its name.
 _BUCKET = {True: "the directory bucket, NAME--ZONE-ID--x-s3", False: "the general purpose bucket"}
-#: How checkpoints are saved: (as files, by one rank).  PyTorch's own writers have every rank save.
+#: How checkpoints are saved: (as files, where their place can do all that the saver does with them; by one rank).
 _WRITERS = {
     (True, False): "dcp-checkpoint.py",
     (True, True): "one-rank-checkpoint.py",
@@ -59,19 +59,10 @@ def snippets(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]
     if reads in _OBJECT_STORES:
         random = plan.workload.reads == "random"
         names.append("s3-connector-random.py" if random else "s3-connector-dataset.py")
-    names.append(_WRITERS[_writes_files(saved, facts), plan.demand.checkpoint_writers == 1])
+    saver = saver_of(plan.demand.checkpoint_writers)
+    names.append(_WRITERS[can_use(saver, ability_of(saved, facts), facts), saver == ONE_FILE])
     head = "".join(f"# {line}\n" for line in need.about)
     return {name: head + _filled(name, values) for name in names}
-
-
-def _writes_files(saved: Placement, facts: Facts) -> bool:
-    """Whether PyTorch's checkpoint writer for files can do there all that it does; if not, its writer to S3 is taken.
-
-    References: pytorch-dcp-writer.
-    """
-    ability = ability_of(saved, facts)
-    needed = frozenset(facts.model.parts["savers"].get_value("pytorch-dcp-files"))
-    return ability.serves_files and not lacking(ability, needed)
 
 
 def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:

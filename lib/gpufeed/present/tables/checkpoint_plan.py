@@ -6,19 +6,11 @@ from typing import TYPE_CHECKING
 
 from gpufeed.facts import Facts
 from gpufeed.facts.messages import text
-from gpufeed.model.checkpoint_plan import (
-    Ability,
-    CheckpointPlan,
-    Checkpoints,
-    FailureEffect,
-    MemoryFirst,
-    Restore,
-    abilities,
-    lacking,
-)
+from gpufeed.model.checkpoint_plan import CheckpointPlan, Checkpoints, FailureEffect, MemoryFirst, Restore
 from gpufeed.model.observed_save import ObservedSave
 from gpufeed.model.release import Export, Timeline
 from gpufeed.model.release import gate as release_gate
+from gpufeed.model.savers import IN_SHARDS, Ability, abilities, can_use, lacking
 from gpufeed.present import words
 from gpufeed.present.tables.frame import table
 
@@ -226,7 +218,6 @@ _SHOWN_OPERATIONS = ("rename", "append", "overwrite", "random-write")
 
 def file_operations(plan: CheckpointPlan | None, facts: Facts) -> pd.DataFrame:
     """What each option can do with a file; what this job and PyTorch's own file writer need and do not find there."""
-    dcp = frozenset(facts.model.parts["savers"].get_value("pytorch-dcp-files"))
     needed = frozenset() if plan is None else frozenset(plan.plan.workload.file_operations)
     return table(
         ("option", *_SHOWN_OPERATIONS, "dcp-files", "job-lacks"),
@@ -234,7 +225,7 @@ def file_operations(plan: CheckpointPlan | None, facts: Facts) -> pd.DataFrame:
             (
                 _ability_name(ability),
                 *(_can(ability, operation) for operation in _SHOWN_OPERATIONS),
-                _serves(ability, dcp),
+                _serves(ability, facts),
                 text("present.list-separator").join(lacking(ability, needed)) or "–",
             )
             for ability in abilities(facts)
@@ -249,10 +240,10 @@ def _ability_name(ability: Ability) -> str:
     return text("present.backed-by", option=name, backing=words.option(ability.backing))
 
 
-def _serves(ability: Ability, needed: frozenset[str]) -> str:
+def _serves(ability: Ability, facts: Facts) -> str:
     if not ability.serves_files:
         return text("checkpoints.objects-only")
-    return words.yes_no(not lacking(ability, needed))
+    return words.yes_no(can_use(IN_SHARDS, ability, facts))
 
 
 def _can(ability: Ability, operation: str) -> str:

@@ -113,6 +113,7 @@ _NAMED: Mapping[str, Callable[[Any], str]] = {
     **dict.fromkeys(("options", "gone", "left", "unconfirmed"), _listed(option)),
     "parts": _listed(lambda part: text(f"cost.{part}")),
     "rules": _listed(lambda id_: text("flip.rule-cited", sentence=rule(id_).rstrip(text("present.full-stop")), id=id_)),
+    "savers": _listed(lambda saver: text(f"saver.{saver}")),
     "triggers": _listed(lambda id_: text(f"trigger.{id_}")),
     "limit": limit,
     "task": task,
