@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from gpufeed.facts import load
+from gpufeed.model.adapters import adapters_per_rank
 from gpufeed.model.demand import demand
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Demand
@@ -310,10 +312,75 @@ def test_the_time_between_failures_falls_with_the_number_of_nodes() -> None:
 
 
 def test_a_lora_checkpoint_is_its_adapter() -> None:
-    found = asked(task="lora", model_parameters=8.03e9, lora_rank=16)
-    # 8.03e9 × 0.000326 per rank × 16 × 10 bytes = 419 MB
+    found = asked(task="lora", model_parameters=8_030_261_248, lora_rank=16)
+    # 32 layers × (9 × 4,096 + 2 × 1,024 + 3 × 14,336) = 2,621,440 per rank × 16 × 10 bytes = 419 MB.
     assert found.checkpoint_bytes is not None
-    assert found.checkpoint_bytes.value == pytest.approx(8.03e9 * 0.000326 * 16 * 10)
+    assert found.checkpoint_bytes.value == pytest.approx(2_621_440 * 16 * 10)
+    # Query and value alone, 32 × (3 × 4,096 + 1,024), without the optimizer, of a model with fewer of them.
+    assert found.checkpoint_bytes.low == pytest.approx(0.69 * 425_984 * 16 * 2)
+    assert found.checkpoint_bytes.high == pytest.approx(1.38 * 2_621_440 * 16 * 12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shape", "accuracy"),
+    [
+        (8.03e9, (32, 4096, 14336, 1024), 1e-4),
+        (8e9, (32, 4096, 14336, 1024), 0.002),
+        (70.55e9, (80, 8192, 28672, 1024), 1e-4),
+        (70e9, (80, 8192, 28672, 1024), 1e-9),
+        (405.85e9, (126, 16384, 53248, 1024), 1e-4),
+        (405e9, (126, 16384, 53248, 1024), 0.002),
+        (1.236e9, (16, 2048, 8192, 512), 0.001),
+        (3.213e9, (28, 3072, 8192, 1024), 0.001),
+        (6.74e9, (32, 4096, 11008, 4096), 0.001),
+        (13.016e9, (40, 5120, 13824, 5120), 1e-4),
+        (14.77e9, (48, 5120, 13824, 1024), 0.005),  # Qwen2.5, which no fact holds
+        (72.7e9, (80, 8192, 29568, 1024), 0.005),  # likewise
+    ],
+)
+def test_adapters_grow_by_the_widths_of_the_layers_not_by_the_size_of_the_model(
+    parameters: float, shape: tuple[int, int, int, int], accuracy: float
+) -> None:
+    layers, width, feed_forward, key_value = shape
+    # Query and output d × d, key and value d × kv, gate, up and down d × f: d_in + d_out of each, times the rank.
+    by_hand = layers * (2 * 2 * width + 2 * (width + key_value) + 3 * (width + feed_forward))
+    found = adapters_per_rank(parameters, load())
+    assert found.value == pytest.approx(by_hand, rel=accuracy)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "layers", "width", "feed_forward", "key_value"),
+    [  # Qwen2.5 from 0.5B, smaller than any published size in the facts, to 32B
+        (494e6, 24, 896, 4864, 128),
+        (1.544e9, 28, 1536, 8960, 256),
+        (3.086e9, 36, 2048, 11008, 256),
+        (7.616e9, 28, 3584, 18944, 512),
+        (32.76e9, 64, 5120, 27648, 1024),
+    ],
+)
+def test_the_range_holds_other_shapes_of_the_same_size(
+    parameters: float, layers: int, width: int, feed_forward: int, key_value: int
+) -> None:
+    found = adapters_per_rank(parameters, load())
+    assert found.low < layers * (3 * width + key_value) < found.high
+    assert found.low < layers * (9 * width + 2 * key_value + 3 * feed_forward) < found.high
+
+
+def test_outside_the_published_sizes_adapters_grow_between_a_wider_and_a_deeper_model() -> None:
+    # Four times 1,183e9: by the line from Llama 3 405B, 38,965,248 per rank, to it, 68,657,152.
+    slope = math.log(68_657_152 / 38_965_248) / math.log(1183035102480 / 405853388800)
+    found = adapters_per_rank(4 * 1183035102480, load())
+    assert found.value == pytest.approx(68_657_152 * 4**slope)
+    assert (found.low, found.high) == (pytest.approx(0.69 * 2 * 10_486_784), pytest.approx(1.38 * 4 * 68_657_152))
+    small = adapters_per_rank(1235814400 / 4, load())
+    assert (small.low, small.high) == (pytest.approx(0.69 * 106_496 / 4), pytest.approx(1.38 * 704_512 / 2))
+
+
+def test_adapters_of_a_mixture_are_said_to_leave_its_experts_out() -> None:
+    traits = {"task": "lora", "model_parameters": 671e9, "lora_rank": 16}
+    assert "adapters-of-mixture" not in [warning.id for warning in asked(**traits).warnings]
+    [said] = [one for one in asked(**traits, active_parameters=37e9).warnings if one.id == "adapters-of-mixture"]
+    assert said.parameters == {"parameters": 671e9}
 
 
 def test_no_read_is_larger_than_its_object() -> None:

@@ -39,6 +39,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "scaled-rate": ("samples_per_second_per_accelerator",),
     "any-training-stack": ("training_stack",),
     "no-checkpoint-size": ("checkpoint_bytes", "model_parameters"),
+    "adapters-of-mixture": ("checkpoint_bytes",),
     "objects-taken-for-samples": ("sample_bytes",),
     "no-object-size": ("dataset_bytes", "objects"),
     "network-unknown": ("instance_type",),

@@ -14,6 +14,7 @@ from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
+from gpufeed.model.adapters import adapters_per_rank
 from gpufeed.model.peak import least_uses, multiplier_of, precision_of, runs_at, uses_left
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import AllJobs, Caveat, Demand
@@ -470,7 +471,9 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
     if workload.task in ("lora", "qlora"):
         adapter = facts.workloads["lora"]
         rank = _stated_or(workload.lora_rank, adapter.known("lora_rank"))
-        adapters = adapter.known("adapter_share_per_rank") * rank.value * parameters
+        if _is_mixture(workload):
+            notes.warn("adapters-of-mixture", parameters=parameters)
+        adapters = adapters_per_rank(parameters, facts) * rank.value
         return (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes")
     each = facts.model.parts["checkpoint_bytes_per_parameter"].known(workload.optimizer or "adamw")
     return formulas.checkpoint_bytes(parameters, each)

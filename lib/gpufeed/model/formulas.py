@@ -35,6 +35,16 @@ def smaller_for_larger(parameters: float, reference: float, fall: float) -> floa
     return times
 
 
+def on_the_line(size: float, smaller: tuple[float, float], larger: tuple[float, float]) -> float:
+    """What lies between two known points, each (size, amount), on a straight line in logarithms.
+
+    Equation: amount of the smaller × (size / its size) ^ slope, slope = log(ratio of amounts) / log(ratio of sizes).
+    """
+    slope = math.log(larger[1] / smaller[1]) / math.log(larger[0] / smaller[0])
+    amount: float = smaller[1] * (size / smaller[0]) ** slope
+    return amount
+
+
 def attention_flops_per_token(parameters: float, sequence_length: float, aspect: Quantity) -> Quantity:
     """FLOPs per token of the attention products, estimated from the size alone.
 
