@@ -25,7 +25,7 @@ def adapters_per_rank(parameters: float, facts: Facts) -> Quantity:
     """
     section = facts.model.parts["adapters"]
     published = sorted(
-        ((shape.known("model_parameters").value, shape.known("per_rank")) for shape in section.parts.values()),
+        ((shape.known("at_size").value, shape.known("per_rank")) for shape in section.parts.values()),
         key=itemgetter(0),
     )
     above = sum(size < parameters for size, _ in published[1:-1])
