@@ -33,7 +33,7 @@ class Job:
     region: str
     demand: Demand
     load: Load  # training reads
-    bulk: Load  # checkpoints: large parts, all ranks at once
+    bulk: Load  # checkpoints and base weights: large parts, all ranks at once, under prefixes of their own
     run: Run
     passes: Passes
     traffic: Traffic
@@ -77,10 +77,18 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
-    # Restoring, every rank reads, also where one alone has written.
-    readers = facts.model.known("checkpoint_parts_in_flight") * asked.accelerators
+    # Restoring, every rank reads, also where one alone has written.  A checkpoint and the weights of a base model do
+    # not lie under the prefixes of the data: each is taken to lie under the default number of them.
+    assumed = facts.model.known("prefixes")
     bulk = replace(
-        load, request_bytes=part, object_bytes=part * 2.0, in_flight=readers, whole=True, processes=asked.accelerators
+        load,
+        request_bytes=part,
+        object_bytes=part * 2.0,
+        in_flight=facts.model.known("checkpoint_parts_in_flight") * asked.accelerators,
+        prefixes=round(assumed.value),
+        possible_prefixes=assumed,
+        whole=True,
+        processes=asked.accelerators,
     )
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
