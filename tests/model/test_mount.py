@@ -10,6 +10,7 @@ from gpufeed.facts import load
 from gpufeed.model.advise import recommend
 from gpufeed.model.fsx import GIB
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.workload import Workload
 
 # Large files in S3 that a program reads by path: the published rule says Mountpoint.
@@ -66,3 +67,11 @@ def test_a_shared_cache_keeps_small_objects_only() -> None:
     # 1,000,000 bytes are less than 1 MiB.
     small = reasons(plan(**too_much, objects=32_000_000))
     assert small["mountpoint-shared-cache"]["instances"] == 4 and "mountpoint-cache" not in small
+
+
+def test_files_that_are_only_replaced_need_no_directory_bucket() -> None:
+    # --allow-overwrite works on either bucket; renaming and appending need a directory bucket.
+    assert mountpoint_backing(frozenset()) == "s3-standard"
+    assert mountpoint_backing(frozenset({"overwrite"})) == "s3-standard"
+    assert mountpoint_backing(frozenset({"overwrite", "rename"})) == "s3-express-one-zone"
+    assert mountpoint_backing(frozenset({"append"})) == "s3-express-one-zone"

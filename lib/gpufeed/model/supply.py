@@ -273,8 +273,8 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
 
 
 def mountpoint_backing(operations: frozenset[str]) -> str:
-    """Files can be renamed and appended to through Mountpoint only on a directory bucket."""
-    return EXPRESS if operations else S3
+    """Files can be renamed and appended to through Mountpoint only on a directory bucket; replaced on either."""
+    return EXPRESS if operations - {"overwrite"} else S3
 
 
 def lies_on(option: str, operations: frozenset[str]) -> str:
