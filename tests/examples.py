@@ -47,6 +47,20 @@ LANGUAGE_MODEL = {
     "region": "us-east-1",
     "run_hours": 730,
 }
+#: 405 billion parameters on 256 p5en: 5.67 TB each two hours, asynchronously, of data under 16 key prefixes.
+SAVES_LARGE = {
+    "task": "pretraining",
+    "instances": 256,
+    "instance_type": "p5en.48xlarge",
+    "model_parameters": 405e9,
+    "dataset_bytes": 60e12,
+    "objects": 60_000,
+    "prefixes": 16,
+    "checkpoint_interval": 7200,
+    "checkpoint_mode": "async",
+    "restore_target": 120,
+    "run_hours": 720,
+}
 LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
 #: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
 FILE_SYSTEM = FileSystem(

@@ -108,7 +108,13 @@ def worked_out(figure: Figure) -> float:
     equation = re.sub(r"[A-Za-z_][\w.]*", lambda m: names.get(m[0], m[0]), figure.equation)
     for sign, python in (("×", "*"), ("−", "-"), ("^", "**")):
         equation = equation.replace(sign, python)
-    constants = {"bytes_per_GiB": 2**30, "seconds_per_hour": 3600, "bytes_per_MB": 10**6, "GiB_per_billed_TiB": 1000}
+    constants = {
+        "bytes_per_GiB": 2**30,
+        "bytes_per_MiB": 2**20,
+        "seconds_per_hour": 3600,
+        "bytes_per_MB": 10**6,
+        "GiB_per_billed_TiB": 1000,
+    }
     constants |= {"requests_per_billed_unit": 1000, "requests_to_open_and_close": 2, "objects_per_billed_unit": 10**6}
     functions = {"least": min, "most": max, "ceil": math.ceil, "floor": math.floor, "round": round}
     return float(eval(equation, {"__builtins__": {}}, values | constants | functions))  # noqa: S307 - made by us

@@ -154,15 +154,19 @@ def test_a_plan_with_an_unpriced_part_has_no_total() -> None:
 def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> None:
     """980 GB every 1,800 s from 256 ranks; all the time of the GPUs costs 730 × 32 × 55.04 = USD 1,285,734.
 
-    S3: 3,500 PUT/s of 8 MiB, of which 80 % are reached: 41.7 s.  Express: 256 × 10 parts, each in
-    4 ms and 8 MiB at 110 MB/s, 80 % of that: 4.58 s.
+    S3: in parts of 38 MiB, with which 256 × 10 of them last as long as 5,500 GET/s under one prefix let them,
+    (2,560 / 5,500 s − 30 ms) × 90 MB/s = 39.2 MB: each in 30 ms and 38 MiB at 20 MB/s, 80 % of that: 24.3 s.
+    Express: each in 4 ms and 8 MiB at 110 MB/s, 80 % of that: 4.58 s.
     """
     found = plan()
     gpus = 730 * 32 * 55.04
     gib, saves = 980e9 / GIB, 730 * 2
+    part = 38 * 2**20
     puts = 256 * (457 + 2) * saves / 1000  # 980 GB / 256 ranks / 8 MiB = 456.4 parts
+    fewer = 256 * (97 + 2) * saves / 1000  # 980 GB / 256 ranks / 38 MiB = 96.07 parts
     express = 256 * 10 * 2**23 / (0.004 + 2**23 / 110e6)
-    on_s3 = 2 * gib * 0.023 + puts * 0.005 + gpus * 980e9 / (0.80 * 3500 * 2**23) / 1800
+    standard = 256 * 10 * part / (0.03 + part / 20e6)
+    on_s3 = 2 * gib * 0.023 + fewer * 0.005 + gpus * 980e9 / (0.80 * standard) / 1800
     on_express = 2 * gib * 0.11 + puts * 0.00113 + saves * gib * 0.0032 + gpus * 980e9 / (0.80 * express) / 1800
     # Read once more and put into a bucket that lies in more than one zone
     in_s3 = 2 * gib * 0.023 + puts * 0.005
@@ -177,11 +181,7 @@ def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> 
     placed = found.placements["checkpoints"]
     # The rule: 32 instances, FSx for Lustre first.
     assert (placed.rule, placed.model, placed.decided_by) == ("fsx-for-lustre", "s3-express-one-zone", "model")
-    assert [reason.id for reason in placed.reasons][-3:] == [
-        "saving-costs",
-        "saving-on-rules-option",
-        "saving-under-one-prefix",
-    ]
+    assert [reason.id for reason in placed.reasons][-2:] == ["saving-costs", "saving-on-rules-option"]
 
 
 def test_a_saving_that_is_not_worth_one_more_system_leaves_checkpoints_where_the_rule_has_them() -> None:
@@ -235,11 +235,11 @@ def test_without_a_price_of_the_gpus_the_rules_option_stays_while_it_stalls_no_m
 def test_without_a_price_of_the_gpus_saves_go_where_they_cost_less_at_any_price() -> None:
     placed = plan(**UNPRICED).placements["checkpoints"]
     assert (placed.option, placed.rule, placed.decided_by) == ("s3-standard", "fsx-for-lustre", "model")
-    # The GPUs wait less for S3 (2.3 % of the time against 4.7 %), and S3 holds and takes the same copies: it spares
-    # the 14,400 GiB at USD 0.60.
+    # The GPUs wait less for S3 (1.4 % of the time against 4.7 %), and S3 holds the same copies: it spares the 14,400
+    # GiB at USD 0.60, and of 459 requests for each of 256 files, which exports take in parts of 8 MiB, 360.
     reason = next(reason for reason in placed.reasons if reason.id == "saving-cheaper-at-any-price")
     dearer = reason.parameters["other_cost"].value - reason.parameters["cost"].value
-    assert dearer == pytest.approx(14_400 * 0.60)
+    assert dearer == pytest.approx(14_400 * 0.60 + 1460 * 256 * 360 * 0.005 / 1000)
     assert reason.parameters["parts"] == ("idle-gpu",)
     for price in (1.0, 55.04, 500.0):  # as any price says
         assert plan(**UNPRICED | {"gpu_hour_price": price}).placements["checkpoints"].option != "fsx-for-lustre"
@@ -262,6 +262,10 @@ def test_doubling_every_price_doubles_the_cost_of_the_plan_and_of_saving_anywher
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 400), st.floats(1e8, 1e13))
 def test_more_nodes_never_make_a_save_to_s3_slower(nodes: int, more: int, size: float) -> None:
+    """But for the one PUT at least that each rank's file is: 3,500 a second, of which 80 % or 40 are reached.
+
+    The fast end is of clients with 25 parts under way, and parts are so large that there are ten.
+    """
     asked = {"checkpoint_bytes": size, "instances": nodes}
     slow, fast = (
         recommend(Workload.from_mapping(LLM | asked | {"instances": count}, load()), load())
@@ -270,8 +274,9 @@ def test_more_nodes_never_make_a_save_to_s3_slower(nodes: int, more: int, size: 
         for count in (nodes, nodes + more)
     )
     assert slow is not None and fast is not None
-    for before, after in zip(slow[:3], fast[:3], strict=True):
-        assert after <= before * (1 + 1e-9)
+    puts = 8 * (nodes + more) / 3500
+    for before, after, reached in zip(slow[1:3], fast[1:3], (0.8, 0.4), strict=True):
+        assert after <= max(before, puts / reached) * (1 + 1e-9)
 
 
 def test_a_lustre_export_is_billed_as_long_as_the_timeline_says_that_each_save_is_in_s3() -> None:

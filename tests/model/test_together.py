@@ -172,15 +172,17 @@ def test_saves_through_a_nat_gateway_pay_for_every_byte() -> None:
 
 
 def test_each_part_of_a_save_asks_for_a_key_where_buckets_have_none() -> None:
-    # 256 ranks save 3.83 GB each: 457 parts of 8 MiB, and two requests around them.  1,460 saves are 171.6 million
+    # 256 ranks save 3.83 GB each: 97 parts of 38 MiB, and two requests around them.  1,460 saves are 37.0 million
     # requests; a bucket key spares 99 of 100.  USD 0.03 for 10,000.
-    calls = 1460 * 256 * (457 + 2)
+    calls = 1460 * 256 * (97 + 2)
     for encryption, share in (("sse-kms", 1.0), ("sse-kms-bucket-key", 0.01)):
         keys = line(plan(LLM, encryption=encryption), S3, "checkpoint-kms")
         assert keys is not None and keys.amount is not None
         assert keys.amount.value == pytest.approx(calls * share * 0.03 / 10_000)
     # A directory bucket always has a bucket key: asked are the keys of the copies in S3, as those of exports are.
     found = plan(LLM, encryption="sse-kms")
+    # Those are in 457 parts of 8 MiB.
+    calls = 1460 * 256 * (457 + 2)
     for option in (EXPRESS, FSX):
         keys = line(found, option, "checkpoint-kms")
         assert keys is not None and keys.quantity is not None and keys.quantity.value * 1000 == pytest.approx(calls)
@@ -193,18 +195,20 @@ def test_a_way_that_is_not_priced_leaves_the_plan_without_a_total() -> None:
     assert through is not None and through.amount is None
 
 
-def test_where_one_key_prefix_keeps_saves_from_s3_it_says_how_many_would_do() -> None:
-    job = {"task": "pretraining", "instances": 256, "instance_type": "p5en.48xlarge", "model_parameters": 405e9}
+def test_where_one_key_prefix_keeps_saves_from_s3_it_says_how_many_and_which_parts_would_do() -> None:
+    """8,000 ranks save 14 TB: parts of 283 MB would not be too many for 3,500 PUT/s; memory is taken for 128 MiB."""
+    job = {"task": "pretraining", "instances": 1000, "instance_type": "p5en.48xlarge", "checkpoint_bytes": 14e12}
     job |= {"dataset_bytes": 60e12, "interface": "s3-api", "checkpoint_interval": 3600, "run_hours": 1000}
     found = plan(job)
     saved = found.placements["checkpoints"]
     assert saved.option == "s3-express-one-zone"
     [said] = [reason.parameters for reason in saved.reasons if reason.id == "saving-under-one-prefix"]
-    # 3,500 PUTs of 8 MiB a second
-    assert said["rate"].value == pytest.approx(3500 * 8 * 2**20)
+    assert said["part"].value == 128 and said["rate"].value == pytest.approx(3500 * 128 * 2**20)
     written = found.saving("s3-express-one-zone").supply.write_bytes_per_s
     assert written is not None
-    assert said["prefixes"] - 1 < written.value / (3500 * 8 * 2**20) <= said["prefixes"]
+    # Express: 100,000 PUTs of 8 MiB a second, 1.8 times as much: parts of 239.7 MB would do, too.
+    assert written.value == pytest.approx(100_000 * 8 * 2**20)
+    assert (said["prefixes"], said["larger"].value) == (2, 229)
 
 
 @settings(max_examples=60, deadline=None)

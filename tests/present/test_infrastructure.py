@@ -19,7 +19,7 @@ import hcl2
 import pytest
 import yaml
 from cfnlint.api import lint
-from examples import LANGUAGE_MODEL, configured_at
+from examples import LANGUAGE_MODEL, SAVES_LARGE, configured_at
 
 from gpufeed.cli import main
 from gpufeed.facts import load
@@ -624,7 +624,8 @@ def test_a_mount_has_threads_for_the_reads_in_flight_and_the_flags_of_the_job() 
     # One file: 98,000,000 bytes in each of 10,000 parts, in whole MiB 94.
     alone = replace(job, demand=replace(job.demand, checkpoint_writers=1))
     written = files(placed(alone, "mountpoint-s3", "mountpoint-s3", "s3-standard"), FACTS, "snippets", version="0.1.0")
-    assert f"--allow-delete --write-part-size {94 * 2**20}\n" in written["mountpoint.sh"]
+    part = 94 * 2**20
+    assert f"--allow-delete --write-part-size {part} --read-part-size {part}\n" in written["mountpoint.sh"]
     assert "may have up to 918 GiB, 10,000 parts" in written["mountpoint.sh"]
 
 
@@ -716,6 +717,16 @@ def test_the_part_that_a_checkpoint_writer_is_told_to_set_is_the_one_that_is_bil
     assert puts is not None
     saves = 100 * 3600 / 1800
     assert puts.value * 1000 == pytest.approx(saves * 2 * (math.ceil(size / 2 / int(part)) + 2))
+
+
+def test_a_writer_to_s3_is_told_the_part_that_the_plan_says_and_counts_on_one_prefix() -> None:
+    found = recommend(Workload.from_mapping(SAVES_LARGE, FACTS), FACTS)
+    placed_ = found.placements["checkpoints"]
+    [said] = [reason.parameters for reason in placed_.reasons if reason.id == "saves-in-parts"]
+    writer = files(found, FACTS, "snippets", version="0.1.0")["s3-connector-checkpoint.py"]
+    assert f"part_size={said['part_bytes'].value:.0f})" in writer and said["part_bytes"].value == 128 * 2**20
+    # It spreads the ranks over prefixes, which S3 splits in time.
+    assert "The plan counts on one" in writer and "no 503" not in writer
 
 
 def test_small_reads_inside_large_objects_are_ranged_and_fetch_no_more() -> None:

@@ -2,7 +2,7 @@
 # Sources: s3-connector-pytorch, pytorch-dcp-guide, pytorch-dcp-writer.  Replace PREFIX/ and BUCKET; every rank runs this.
 # BUCKET is @saves_in@.
 # Not through a mount by Mountpoint: PyTorch's writer for files renames one of them, which a general purpose bucket cannot.
-# part_size is what the cost of the PUT requests is counted with.
+# part_size is what the rate and the requests of saves and restores are counted with.
 import torch.distributed.checkpoint as dcp
 from s3torchconnector import S3ClientConfig
 from s3torchconnector.dcp import HexPrefixStrategy, S3StorageReader, S3StorageWriter
@@ -16,7 +16,8 @@ def save(state_dict, step):
         path=f"s3://BUCKET/PREFIX/step-{step}/",
         s3client_config=config,
         thread_count=@threads@,
-        prefix_strategy=HexPrefixStrategy(),  # spreads the ranks over key prefixes: no 503 when all save at once
+        # Spreads the ranks over key prefixes.  The plan counts on one: S3 splits them in time, after 503s.
+        prefix_strategy=HexPrefixStrategy(),
     )
     return dcp.@save@(state_dict, storage_writer=writer)
 

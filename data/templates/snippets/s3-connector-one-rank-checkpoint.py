@@ -2,7 +2,7 @@
 # Sources: s3-connector-pytorch, pytorch-save, pytorch-dcp-guide.  Replace PREFIX/ and BUCKET; every rank runs this.
 # BUCKET is @saves_in@.
 # state_dict is whole on rank 0: with FSDP, get_model_state_dict with StateDictOptions(full_state_dict=True) on every rank.
-# part_size is what the cost of the PUT requests is counted with.
+# part_size is what the rate and the requests of saves and restores are counted with.
 import io
 from concurrent.futures import ThreadPoolExecutor
 

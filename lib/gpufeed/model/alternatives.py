@@ -25,7 +25,7 @@ from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
-from gpufeed.model.upload import MIB, upload_of
+from gpufeed.model.upload import MIB, upload_of_saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +188,10 @@ def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     """
     facts, demand = job.facts, plan.demand
     puts = next((line.amount for line in plan.cost.lines if line.id == "checkpoint-puts"), None)
-    size, option = demand.checkpoint_bytes, plan.placements["checkpoints"].option
-    if puts is None or size is None or option not in (S3, EXPRESS, MOUNTPOINT):
+    placed = plan.placements["checkpoints"]
+    now, option = upload_of_saves(demand, placed.lies_on, facts), placed.option
+    if puts is None or now is None or option not in (S3, EXPRESS, MOUNTPOINT):
         return
-    now = upload_of(size.value, demand.checkpoint_writers, facts)
     at_once = facts.model.known("checkpoint_parts_in_flight").value
     part = math.floor(min(facts.model.known("large_part_bytes").value, now.file_bytes / at_once) / MIB) * MIB
     if part <= now.part_bytes:

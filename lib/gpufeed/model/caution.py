@@ -101,6 +101,22 @@ def interface_overruled(
             yield Caveat(f"interface-overruled-{what}", {"option": placed.option}, grave=True)
 
 
+def saves_may_outlast(placed: Placement, chosen: Saving) -> Iterator[Caveat]:
+    """Asynchronous saves that end before the next begins, and at their slow end do not: GPUs would wait for each."""
+    stall = chosen.stall
+    if stall.may_reach_beyond is None or stall.save_seconds is None:
+        return
+    said = {
+        "option": placed.option,
+        "seconds": stall.save_seconds,
+        "interval": stall.interval,
+        "beyond": Quantity.exact(stall.may_reach_beyond, "seconds"),
+        "slowest": Quantity.exact(stall.save_seconds.high, "seconds"),
+        "cost": chosen.weighed,
+    }
+    yield Caveat("save-may-outlast-interval", said)
+
+
 def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
     """Saves come faster than they are copied to S3, so most of them never get a copy that lasts."""
     found = placements.exports_behind(placed.option, placed.configuration, job)

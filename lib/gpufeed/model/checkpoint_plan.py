@@ -21,7 +21,7 @@ from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import MOUNTPOINT, S3, SYSTEMS
 from gpufeed.model.savers import refused
 from gpufeed.model.supply import lies_on
-from gpufeed.model.upload import upload_of
+from gpufeed.model.upload import upload_of_saves
 
 #: What bears on checkpoints of the things said about an option that can hold them.
 _BUT = frozenset(
@@ -127,9 +127,8 @@ def checkpoint_plan(plan: Recommendation, facts: Facts) -> CheckpointPlan:
     Assumption: saves and restores run at the rates the plan's options were judged by.
     """
     demand = plan.demand
-    each = None
-    if demand.checkpoint_bytes is not None:
-        each = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts).file_bytes
+    upload = upload_of_saves(demand, None, facts)
+    each = None if upload is None else upload.file_bytes
     answers = (replace(plan.option(name), supply=plan.saving(name).supply) for name in SYSTEMS)
     options = tuple(_checkpoints(answer, plan, each, facts) for answer in answers)
     placed = next(option for option in options if option.option == plan.placements["checkpoints"].option)
@@ -183,8 +182,8 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     stall = answer.stall
     if stall.save_seconds is not None and stall.fits_interval is False:
         but.append(Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval}))
-    elif stall.beyond_seconds is not None and stall.beyond_seconds.high > 0.0:
-        late = {"seconds": stall.beyond_seconds.high, "interval": stall.interval}
+    elif stall.may_reach_beyond is not None:
+        late = {"seconds": stall.may_reach_beyond, "interval": stall.interval}
         but.append(Reason("save-may-exceed-interval", late))
     if answer.option == MOUNTPOINT and answer.backed_by is not None:
         but += refused(answer.backed_by, plan.demand.checkpoint_writers, facts)

@@ -7,7 +7,7 @@ import math
 from gpufeed.facts import Facts
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.rules import MOUNTPOINT, S3
-from gpufeed.model.upload import default_part_bytes, upload_of
+from gpufeed.model.upload import default_part_bytes, upload_of_saves
 
 BITS = 8
 GIGA = 10**9
@@ -35,11 +35,8 @@ def largest_written_file(plan: Recommendation, facts: Facts) -> float:
 
 def part_of_saves(plan: Recommendation, facts: Facts) -> int | None:
     """Part size [bytes] that checkpoints are uploaded and billed in; None where it is the clients' own default."""
-    size = plan.demand.checkpoint_bytes
-    if size is None:
-        return None
-    part = upload_of(size.value, plan.demand.checkpoint_writers, facts).part_bytes
-    return None if part == default_part_bytes(facts) else part
+    upload = upload_of_saves(plan.demand, plan.placements["checkpoints"].lies_on, facts)
+    return None if upload is None or upload.part_bytes == default_part_bytes(facts) else upload.part_bytes
 
 
 def gigabits_per_process(plan: Recommendation, facts: Facts, *, each: float = 1) -> int | None:

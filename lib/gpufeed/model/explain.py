@@ -28,6 +28,7 @@ _NOT_COMMUTATIVE = frozenset({"−", "/"})
 #: Numbers that need a name to be recognised.
 _CONSTANTS: dict[float, str] = {
     2**30: "bytes_per_GiB",
+    2**20: "bytes_per_MiB",
     3600: "seconds_per_hour",
     10**6: "bytes_per_MB",
     1000: "GiB_per_billed_TiB",

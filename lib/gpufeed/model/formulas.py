@@ -74,6 +74,25 @@ def in_flight_rate(in_flight: Quantity | float, request_bytes: Quantity, seconds
     return (request_bytes.middle() * in_flight).per(seconds, "bytes/s")
 
 
+def part_that_lasts(in_flight: float, requests_per_s: float, first_byte: float, per_request_rate: float) -> float:
+    """Bytes of a request with which ``in_flight`` of them at a time are just ``requests_per_s``: (c / r − L0) × b.
+
+    Of larger ones the time that they take is the limit, of smaller ones their number.
+    """
+    part: float = (in_flight / requests_per_s - first_byte) * per_request_rate
+    return part
+
+
+def part_all_at_once(size: float, requests_per_s: float, first_byte: float, per_request_rate: float) -> float:
+    """Bytes of a part with which all parts of ``size``, sent at once, take as long as so many requests are taken.
+
+    Equation: size / (P × r) = L0 + P / b, so P = b / 2 × (sqrt(L0² + 4 × size / (r × b)) − L0).
+    """
+    root = (first_byte**2 + 4.0 * size / (requests_per_s * per_request_rate)) ** 0.5
+    part: float = (root - first_byte) * per_request_rate / 2.0
+    return part
+
+
 def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
     """The object size at which waiting for the first byte is half of the time: L0 × b.
 

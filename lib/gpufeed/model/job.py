@@ -10,14 +10,15 @@ from gpufeed.model.cost import Run
 from gpufeed.model.demand import counted, demand, gets_of_profile
 from gpufeed.model.epochs import Passes, covered, hours_of, passes_of, touched
 from gpufeed.model.frozen import frozen
+from gpufeed.model.parts import part_of_saves
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
-from gpufeed.model.rules import FSX
+from gpufeed.model.rules import FSX, S3
 from gpufeed.model.stated_twice import stated_twice
-from gpufeed.model.supply import Load
+from gpufeed.model.supply import Load, Parts
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
-from gpufeed.model.upload import gets_of, puts_of, upload_of
+from gpufeed.model.upload import Upload, gets_of, puts_of, upload_of_saves
 from gpufeed.model.workload import DEFAULT_REGION, Workload
 
 #: Two ways to work out the same differ by no more.
@@ -64,8 +65,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         in_flight=asked.in_flight,
         processes=reading_processes(workload, asked, facts),
         client=workload.client,
-        writers=_parts_at_once(asked, facts) * asked.checkpoint_writers,
-        part_bytes=_part_bytes(asked, facts),
+        writers=asked.checkpoint_writers,
         writing_ranks=asked.checkpoint_writers,
         prefixes=asked.prefixes,
         jobs=asked.jobs,
@@ -77,19 +77,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
-    # Restoring, every rank reads, also where one alone has written.  A checkpoint and the weights of a base model do
-    # not lie under the prefixes of the data: each is taken to lie under the default number of them.
-    assumed = facts.model.known("prefixes")
-    bulk = replace(
-        load,
-        request_bytes=part,
-        object_bytes=part * 2.0,
-        in_flight=facts.model.known("checkpoint_parts_in_flight") * asked.accelerators,
-        prefixes=round(assumed.value),
-        possible_prefixes=assumed,
-        whole=True,
-        processes=asked.accelerators,
-    )
+    asked, load, bulk = _with_parts(asked, load, facts)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     evaluation, told = evaluation_of(workload, asked, passes, facts)
@@ -125,30 +113,48 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     return Job(workload, facts, region, asked, load, bulk, run, passes, traffic), warnings
 
 
+def _with_parts(asked: Demand, load: Load, facts: Facts) -> tuple[Demand, Load, Load]:
+    """(the demand with the part of its checkpoints, how they are saved in it, how they are read again).
+
+    Restoring, every rank reads, also where one alone has written.  A checkpoint, and the weights of a base model, do
+    not lie under the prefixes of the data: each is taken to lie under the default number of them.
+    """
+    asked = replace(asked, checkpoint_part_bytes=part_of_saves(asked, load, facts))
+    part, prefixes = facts.model.known("part_bytes"), facts.model.known("prefixes")
+    elsewhere = _saved(asked, part, upload_of_saves(asked, None, facts), facts)
+    on_s3 = None
+    if asked.checkpoint_part_bytes is not None:
+        on_s3 = _saved(asked, asked.checkpoint_part_bytes, upload_of_saves(asked, S3, facts), facts)
+    load = replace(load, writers=elsewhere.under_way, part_bytes=elsewhere.sent, on_s3=on_s3)
+    bulk = replace(
+        load,
+        request_bytes=part,
+        object_bytes=part * 2.0,
+        in_flight=facts.model.known("checkpoint_parts_in_flight") * asked.accelerators,
+        prefixes=round(prefixes.value),
+        possible_prefixes=prefixes,
+        whole=True,
+        processes=asked.accelerators,
+    )
+    return asked, load, bulk
+
+
 def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:
     """Loader processes of the whole job: each accelerator has its workers."""
     workers = workload.workers_per_accelerator or facts.model.known("workers_per_accelerator").value
     return asked.accelerators * workers
 
 
-def _parts_at_once(asked: Demand, facts: Facts) -> Quantity:
-    """Parts one rank uploads at once: no more than its share of the checkpoint fills, and at least the one it has.
+def _saved(asked: Demand, part: Quantity, upload: Upload | None, facts: Facts) -> Parts:
+    """A save in such parts: no more of them under way than a rank's share fills, and at least the one it has.
 
     A rank with a little more than one part would otherwise count as two, and one more node make the save slower.
     """
-    most = facts.model.known("checkpoint_parts_in_flight")
-    if asked.checkpoint_bytes is None:
-        return most
-    upload = upload_of(asked.checkpoint_bytes.value, asked.checkpoint_writers, facts)
-    return least(most, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
-
-
-def _part_bytes(asked: Demand, facts: Facts) -> Quantity:
-    """One part of a save: as clients make them, or all that a rank saves where that is less."""
-    part = facts.model.known("part_bytes")
-    if asked.checkpoint_bytes is None:
-        return part
-    return least(part, asked.checkpoint_bytes / asked.checkpoint_writers).named("bytes")
+    sent, at_once = part, facts.model.known("checkpoint_parts_in_flight")
+    if upload is not None and asked.checkpoint_bytes is not None:
+        sent = least(part, asked.checkpoint_bytes / asked.checkpoint_writers).named("bytes")
+        at_once = least(at_once, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
+    return Parts(part, sent, at_once * asked.checkpoint_writers)
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

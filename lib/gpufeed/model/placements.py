@@ -39,7 +39,8 @@ from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SYSTEMS, RuleAnswer
 from gpufeed.model.savers import through_mount
 from gpufeed.model.saving_file_system import WAITING
-from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.supply import bulk, lies_on, mountpoint_backing
+from gpufeed.model.upload import MIB, upload_of_saves
 
 
 def simple(role: str, option: str, *reasons: str, delete_when: str | None = None) -> Placement:
@@ -190,7 +191,8 @@ def checkpoints(
             *_may_wait_for_export(savings[option], job),
             *_where_each_is_copied(savings, fit, option, job),
             *_worth(savings, fit, option, by_rule, reads=reads, job=job),
-            *(_one_prefix(option, savings, job) if option == model != by_rule else ()),
+            *_in_parts(savings[option], job),
+            *(_under_one_prefix(option, savings, job) if option == model != by_rule else ()),
             *(_sized_for(savings[option], job) if option == FSX else ()),
         ),
         mode=job.demand.checkpoint_mode,
@@ -316,6 +318,8 @@ def _timing(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
     yield Reason("stall-share", {"share": stall.share, "interval": stall.interval})
     if stall.save_seconds is not None and stall.fits_interval is False:
         yield Reason("save-exceeds-interval", {"seconds": stall.save_seconds, "interval": stall.interval})
+    elif stall.may_reach_beyond is not None:
+        yield Reason("save-may-exceed-interval", {"seconds": stall.may_reach_beyond, "interval": stall.interval})
     target, restore = job.workload.restore_target, stall.restore_seconds
     if target is not None and restore is not None and restore.high > target:
         found = {"seconds": restore, "interval": target}
@@ -444,21 +448,68 @@ def exports_behind(option: str, settings: Mapping[str, Any], job: Job) -> Backlo
     return backlog(option, settings, job.demand, kept=kept, facts=job.facts)
 
 
-def _one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:
+def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
+    """In which parts a bucket is written and read, where the clients' own would hold a save or a restore to too little.
+
+    Equation: rate of one prefix = requests/s × bytes of a part.
+    """
+    part, own = job.demand.checkpoint_part_bytes, upload_of_saves(job.demand, None, job.facts)
+    if part is None or own is None or part.value <= own.part_bytes or lies_on(saving.option, job.load.operations) != S3:
+        return
+    at_once = job.facts.model.known("checkpoint_parts_in_flight").middle()
+    found: dict[str, Any] = {
+        "part": (part / MIB).named("MiB"),
+        "default": Quantity.exact(own.part_bytes / MIB, "MiB"),
+        "part_bytes": part.named("count"),
+        "memory": (part * at_once).named("bytes"),
+    }
+    for way in ("write", "read"):
+        found[f"{way}_requests"] = each = _of_one_prefix(way, job)
+        found |= {f"{way}_rate": _in_bytes(each, part), f"{way}_before": _in_bytes(each, part.at(own.part_bytes))}
+    yield Reason("saves-in-parts", found, "s3-performance")
+    save, restore = saving.supply.write_bytes_per_s, bulk(S3, job.bulk, job.facts).rate
+    if save is not None and _reaches(save, found["write_rate"]):
+        yield Reason("save-held-by-requests", {"rate": found["write_rate"]}, "s3-performance")
+    elif _reaches(restore, found["read_rate"]):
+        yield Reason("restore-held-by-requests", {"rate": found["read_rate"]}, "s3-performance")
+
+
+def _of_one_prefix(way: str, job: Job) -> Quantity:
+    """Requests/s that S3 takes of this job under one key prefix, or under as many as are assumed by default."""
+    each = job.facts.options[S3].known(f"{way}_requests_per_prefix") * job.facts.model.known("prefixes").value
+    return job.load.share_of(each.named("requests/s"))
+
+
+def _in_bytes(requests: Quantity, part: Quantity) -> Quantity:
+    return (requests * part.middle()).named("bytes/s")
+
+
+def _reaches(rate: Quantity, limit: Quantity) -> bool:
+    """Whether it is this limit that a rate is held to, but for the last digit."""
+    return rate.value >= limit.value * (1 - 1e-9)
+
+
+def _under_one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:
     """That S3 is held to the requests of one key prefix for a save, where that bound it and another option was taken.
 
-    Equation: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a part).
+    Equations: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a part); larger parts = that
+    rate / PUT requests/s of one prefix.
     """
-    model, on_s3, taken = (
-        job.facts.model,
-        savings[S3].supply.write_bytes_per_s,
-        savings[option].supply.write_bytes_per_s,
-    )
-    limit = job.facts.options[S3].known("write_requests_per_prefix") * model.known("part_bytes")
-    one = job.load.share_of(limit).value * model.known("prefixes").value
-    if on_s3 is None or taken is None or on_s3.value < one * (1 - 1e-9) or taken.value <= one:
+    on_s3, taken, parts = savings[S3].supply.write_bytes_per_s, savings[option].supply.write_bytes_per_s, job.load.on_s3
+    if on_s3 is None or taken is None or parts is None or lies_on(option, job.load.operations) == S3:
         return
-    found = {"option": option, "prefixes": math.ceil(taken.value / one), "rate": Quantity.exact(one, "bytes/s")}
+    part = parts.sent
+    each = _of_one_prefix("write", job)
+    one = _in_bytes(each, part)
+    if not _reaches(on_s3, one) or taken.value <= one.value:
+        return
+    found = {
+        "option": option,
+        "prefixes": math.ceil(taken.value / one.value),
+        "rate": one,
+        "part": (part.middle() / MIB).named("MiB"),
+        "larger": Quantity.exact(math.ceil(taken.value / each.value / MIB), "MiB"),
+    }
     yield Reason("saving-under-one-prefix", found, "s3-performance")
 
 

@@ -67,6 +67,7 @@ class Demand:
     checkpoint_mode: str  # "sync" | "async"
     checkpoint_interval: float  # seconds
     checkpoint_writers: int  # ranks that write: all of a sharded save, one of adapters
+    checkpoint_part_bytes: Quantity | None = None  # of a bucket: as saved and read again; None: as clients make them
     jobs: int = 1  # like this one, on the same storage
     all_jobs: AllJobs | None = None  # None: there is one
     intermediates: Mapping[str, Quantity] = field(default_factory=dict)  # by name: what the figures above are made of
@@ -144,6 +145,12 @@ class CheckpointStall:
     fits_interval: bool | None  # async: the save ends before the next begins
     blocks_seconds: Quantity | None  # of the stall: what each save stops the GPUs for, however long the interval
     beyond_seconds: Quantity | None  # of the stall: what of an async save reaches into the next interval
+
+    @property
+    def may_reach_beyond(self) -> float | None:
+        """Seconds by which an async save that fits its interval at its slowest does not; None: it always does."""
+        late = 0.0 if self.beyond_seconds is None else self.beyond_seconds.high
+        return late if self.fits_interval and late > 0.0 else None
 
 
 #: The two ways to fill an option from the bucket.

@@ -17,7 +17,7 @@ from gpufeed.model.recommendation import CostLine, Demand, Recommendation, Suppl
 from gpufeed.model.release import export_seconds, exported_every
 from gpufeed.model.rules import EXPRESS, FSX, S3, S3_FILES
 from gpufeed.model.supply import lies_on
-from gpufeed.model.upload import upload_of
+from gpufeed.model.upload import upload_of_saves
 from gpufeed.model.workload import Workload
 
 _SECONDS_PER_HOUR = 3600.0
@@ -45,6 +45,7 @@ class Saves:
     count: float
     parts_each: float  # of one save
     requests_each: float  # of one save: its parts, and what opens and closes them
+    requests_on_s3: float  # likewise, saved to S3 itself, whose parts are chosen
     lying: Quantity  # those kept; on FSx for Lustre what is being exported, too, which stays until it is
     exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
@@ -120,7 +121,7 @@ def exported(saves: Saves, bill: Bill) -> Iterator[CostLine]:
     checkpoints that are no longer kept are deleted in the bucket, too, which automatic export does only if it was told
     to.  References: fsx-data-repositories.
     """
-    yield from _in_s3(saves, bill)
+    yield from _in_s3(saves, bill, saves.requests_each)
     if bill.run.network_path == "other-region":
         written = saves.size * saves.copies
         yield bill.line("checkpoint-transfer", "transfer", "network", "other-region", written)
@@ -140,10 +141,11 @@ def saves_in(
     ``exporting``: settings of the FSx for Lustre file system that exports them; None where none does.  ``written``:
     seconds that a save to it takes; None where that is not known, and it may take all of its interval.
     """
-    if demand.checkpoint_bytes is None:
-        return None
     size, writers = demand.checkpoint_bytes, demand.checkpoint_writers
-    upload, kept = upload_of(size.value, writers, facts), kept_of(hours, workload, demand, facts)
+    upload, on_s3 = upload_of_saves(demand, None, facts), upload_of_saves(demand, S3, facts)
+    if size is None or upload is None or on_s3 is None:
+        return None
+    kept = kept_of(hours, workload, demand, facts)
     every, lying = 1, kept
     if exporting is not None:
         every, export = exported_every(FSX, exporting, demand, facts), export_seconds(FSX, exporting, demand, facts)
@@ -156,6 +158,7 @@ def saves_in(
         count=_made(hours, demand),
         parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
+        requests_on_s3=writers * on_s3.requests,
         lying=lying,
         exported_every=every,
     )
@@ -211,13 +214,13 @@ def saving_lines(
 
 
 def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:
-    yield from _in_s3(saves, bill)
+    yield from _in_s3(saves, bill, saves.requests_on_s3)
     yield from _way(saves, bill)
 
 
-def _in_s3(saves: Saves, bill: Bill, *, what: str = "checkpoint") -> Iterator[CostLine]:
+def _in_s3(saves: Saves, bill: Bill, each: float, *, what: str = "checkpoint") -> Iterator[CostLine]:
     """What is kept in S3 Standard of what gets there, each part that brings it, and the keys it is encrypted with."""
-    requests = saves.size.at(saves.copies * saves.requests_each)
+    requests = saves.size.at(saves.copies * each)
     # On top of the data set, which every plan keeps there and which fills the first of the graduated bands.
     yield from stored(bill, f"{what}-storage", "storage", saves.kept_in_s3_bytes, bill.run.dataset_bytes)
     yield bill.line(f"{what}-puts", "requests", S3, "put", requests)
@@ -242,7 +245,7 @@ def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLin
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
     yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.parts)
     yield bill.line("checkpoint-copy-retrieval", "requests", EXPRESS, "retrieval", saves.written_bytes)
-    yield from _in_s3(saves, bill, what="checkpoint-copy")
+    yield from _in_s3(saves, bill, saves.requests_each, what="checkpoint-copy")
     yield from _way(saves, bill)
 
 
@@ -272,7 +275,7 @@ def _s3_files(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLi
     yield bill.line("checkpoint-own-storage", "storage", S3_FILES, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-writes", "requests", S3_FILES, "write", saves.written_bytes)
     yield bill.line("checkpoint-exports", "requests", S3_FILES, "read", saves.written_bytes)
-    yield from _in_s3(saves, bill)
+    yield from _in_s3(saves, bill, saves.requests_each)
 
 
 def _type_of(configuration: Mapping[str, Any], facts: Facts) -> str | None:

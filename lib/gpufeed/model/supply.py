@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
@@ -14,6 +14,14 @@ from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import Configuration, server_connections
 from gpufeed.model.recommendation import Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
+
+
+class Parts(NamedTuple):
+    """In which parts a checkpoint is saved to S3 and read again.  Bytes."""
+
+    part: Quantity
+    sent: Quantity  # of a save: a part, or all that a rank saves where that is less
+    under_way: Quantity  # of a save: at once, all nodes together
 
 
 @frozen
@@ -33,6 +41,7 @@ class Load:
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     part_bytes: Quantity | None = None  # one part of a checkpoint; None: as clients make them
+    on_s3: Parts | None = None  # the same of S3, whose clients are told a part size; None: as elsewhere
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
@@ -74,6 +83,7 @@ def supply(option: str, load: Load, facts: Facts, configuration: Configuration |
 
 
 def _supply(option: str, load: Load, facts: Facts, configuration: Configuration | None) -> Supply:
+    load = _as_asked(option, load)
     limits, request_seconds, write, settings = _OPTIONS[option](load, facts, configuration)
     over_efa = configuration is not None and configuration.efa
     network = load.file_network if option in (FSX, S3_FILES) else load.s3_network
@@ -89,6 +99,16 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
     read = least(*limits.values()).named("bytes/s")
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
+
+
+def _as_asked(option: str, load: Load) -> Load:
+    """The load with a checkpoint in the parts that are chosen for S3; elsewhere they are what the clients make."""
+    if load.on_s3 is None or option not in (S3, MOUNTPOINT) or lies_on(option, load.operations) != S3:
+        return load
+    part, sent, under_way = load.on_s3
+    if load.whole:
+        return replace(load, request_bytes=part, object_bytes=part * 2.0)
+    return replace(load, part_bytes=sent, writers=under_way)
 
 
 @frozen
@@ -115,6 +135,7 @@ class Bulk:
 
 def bulk(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Bulk:
     """What an option gives to a ``load`` of large reads."""
+    load = _as_asked(option, load)
     given, chosen = supply(option, load, facts, configuration), facts.options[served_by(option, load, facts)]
     if given.read_bytes_per_s is None:
         raise ValueError(f"no rate of {option} is known")
@@ -216,9 +237,10 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
         "request-limit": _at_rate(load.share_of(requests_per_s), load),
     }
     chosen, part = facts.options[option], facts.model.known("part_bytes")
-    sent = (load.part_bytes or part).middle()
+    each = load.part_bytes or part
+    sent = each.middle()
     of_a_part = formulas.request_seconds(sent, chosen.known("first_byte_latency"), chosen.known("per_request_write"))
-    write = least(formulas.in_flight_rate(load.writers, sent, of_a_part), load.share_of(writes_per_s) * part)
+    write = least(formulas.in_flight_rate(load.writers, sent, of_a_part), load.share_of(writes_per_s) * each)
     if load.nat is not None:
         limits["nat-bandwidth"] = nat = load.share_of(load.nat)
         write = least(write, nat)
@@ -226,7 +248,7 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
     if load.kms_requests is not None and option != EXPRESS:
         calls = load.share_of(load.kms_requests)
         limits["kms-requests"] = _at_rate(calls, load)
-        write = least(write, calls * part)
+        write = least(write, calls * each)
     return limits, seconds, write.named("bytes/s"), {}
 
 

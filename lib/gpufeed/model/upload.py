@@ -6,9 +6,11 @@ What the bill counts and what the clients are told to set come both from here.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.model.frozen import frozen
+from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 
 MIB = 2**20
@@ -42,6 +44,15 @@ def upload_of(size: float, writers: int, facts: Facts) -> Upload:
     each = size / writers
     needed = math.ceil(each / facts.options[S3].known("multipart_maximum_parts").value / MIB) * MIB
     return Upload(each, max(default_part_bytes(facts), needed))
+
+
+def upload_of_saves(demand: Demand, place: str | None, facts: Facts) -> Upload | None:
+    """The file of one rank, on S3 in the parts that are chosen for it; None where its size is not known."""
+    if demand.checkpoint_bytes is None:
+        return None
+    part = demand.checkpoint_part_bytes if place == S3 else None
+    upload = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
+    return upload if part is None else replace(upload, part_bytes=max(upload.part_bytes, round(part.value)))
 
 
 def gets_of(size: float, part: float) -> int:

@@ -263,6 +263,7 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "restore_bytes": ranged(demand.restore_bytes),
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
         "checkpoint_writers": demand.checkpoint_writers,
+        "checkpoint_part_bytes": ranged(demand.checkpoint_part_bytes),
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
         "jobs": demand.jobs,
         "all_jobs": _ranged_fields(demand.all_jobs),

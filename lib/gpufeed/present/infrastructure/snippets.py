@@ -107,7 +107,9 @@ def _mount_flags(plan: Recommendation, facts: Facts) -> list[str]:
     if "append" in operations:
         flags.append("incremental-upload")
     part = part_of_saves(plan, facts)
-    return [*flags, f"write-part-size {part}"] if part is not None else flags
+    if part is not None:
+        flags += [f"write-part-size {part}"] + ([f"read-part-size {part}"] if saved.lies_on == S3 else [])
+    return flags
 
 
 def _target(gigabits: int | None) -> str:
