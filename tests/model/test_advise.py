@@ -220,7 +220,8 @@ def test_a_file_system_is_sized_to_restore_in_time() -> None:
     restore = found.option("fsx-for-lustre").stall.restore_seconds
     assert restore is not None and restore.value == pytest.approx(1e12 / (0.80 * 129.6e9))
     said = [reason.id for reason in placed.reasons]
-    assert "restore-sized-by-slowest" in said
+    # At their slow end 64 × 8 ranks with few reads under way take longer, whatever the file system.
+    assert restore.high > 20 and "restore-sized-by-slowest-rate" in said
     assert "restore-misses-target" not in said
 
 
@@ -239,8 +240,30 @@ def test_a_restore_that_misses_its_target_at_its_slowest_only_is_said_to() -> No
 def test_a_restore_and_a_save_that_no_option_makes_in_time_are_said() -> None:
     # g5.48xlarge: 8 × 12.5 GB/s of network for 100 TB, so no option saves or restores within a minute.
     late = {"instance_type": "g5.48xlarge", "checkpoint_bytes": 1e14, "restore_target": 60, "checkpoint_interval": 60}
-    said = [reason.id for reason in plan(checkpoint_mode="async", **late).placements["checkpoints"].reasons]
+    found = plan(checkpoint_mode="async", **late)
+    placed = found.placements["checkpoints"]
+    said = [reason.id for reason in placed.reasons]
     assert "restore-misses-target" in said and "save-exceeds-interval" in said
+    # What is taken comes nearest: no other option that could take them is over by fewer times.
+    over = {
+        one.option: max(one.stall.save_seconds.value, one.stall.restore_seconds.value) / 60 for one in found.savings
+    }  # type: ignore[union-attr]  # both are known
+    assert over[placed.option] == min(over.values())
+    assert not {"saving-rule-is-late", "saving-cheaper-at-any-price"} & set(said)
+    first = [caveat.id for caveat in found.warnings if caveat.grave]
+    assert first[:2] == ["nothing-in-time", "saves-stall-async"]
+
+
+def test_saves_that_stop_the_gpus_for_more_than_is_tolerated_are_said_before_the_answer() -> None:
+    # 14 TB of 512 ranks a minute: S3 Express, the cheapest, keeps the GPUs waiting more than half of the time.
+    often = {"instances": 64, "instance_type": "p5.48xlarge", "checkpoint_bytes": 14e12}
+    found = plan(**often, checkpoint_interval=60)
+    stall = found.saving(found.placements["checkpoints"].option).stall
+    told = next(caveat for caveat in found.warnings if caveat.id == "saves-stall-sync")
+    assert told.grave and stall.share is not None and told.parameters["share"] == stall.share
+    assert stall.share.value > told.parameters["tolerance"].value == 0.05
+    rarely = plan(**often, checkpoint_interval=3600)
+    assert not any(caveat.id == "saves-stall-sync" for caveat in rarely.warnings)
 
 
 @pytest.mark.parametrize(

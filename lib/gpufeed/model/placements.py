@@ -205,10 +205,11 @@ def _by_model(
 ) -> str | None:
     """The model's choice among the options that can do the job's file operations; None where it has no opinion.
 
-    Out are those that are late.  Of the others it takes the one whose storage, requests and waiting GPUs cost least, as
-    long as that beats ``preferred`` beyond doubt; a system that the plan does not have otherwise has to be worth its
-    setting up.  An option whose export falls behind is preferred to nothing: not every save there gets a copy that
-    lasts, so it has to beat those where each does beyond doubt.
+    Out are those that are late; where all are, it takes the one that is late by least.  Of the others it takes the
+    one whose storage, requests and waiting GPUs cost least, as long as that beats ``preferred`` beyond doubt; a system
+    that the plan does not have otherwise has to be worth its setting up.  An option whose export falls behind is
+    preferred to nothing: not every save there gets a copy that lasts, so it has to beat those where each does beyond
+    doubt.
     Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and else takes
     the one that stalls least; unless another is cheaper than that at any price.
     """
@@ -216,10 +217,11 @@ def _by_model(
         return None
     in_time = _in_time(preferred, fit, savings, job)
     totals = _totals(in_time, savings)
+    if not in_time:
+        return _least_late(preferred, _able(preferred, fit, job), savings, job)
     if not totals:
-        among = in_time or _able(preferred, fit, job)
-        by_time = _stalling_least(preferred, among, savings, job)
-        return _cheaper_at_any_price(by_time, among, savings, reads=reads, job=job)
+        by_time = _stalling_least(preferred, in_time, savings, job)
+        return _cheaper_at_any_price(by_time, in_time, savings, reads=reads, job=job)
     to_set_up = {name: setting_up(name, reads, job) for name in totals}
 
     def in_all(name: str) -> float:
@@ -270,6 +272,18 @@ def _stalling_least(preferred: str, among: list[str], savings: Mapping[str, Savi
     if not timed or (preferred in timed and timed[preferred][0] <= tolerance):
         return preferred
     return min(timed, key=timed.__getitem__)
+
+
+def _least_late(preferred: str, among: list[str], savings: Mapping[str, Saving], job: Job) -> str:
+    """Where nothing is in time, what comes nearest: by how many times it is over the interval or the target."""
+
+    def over(name: str) -> tuple[float, bool]:
+        stall, target = savings[name].stall, job.workload.restore_target
+        save = 0.0 if stall.save_seconds is None else stall.save_seconds.value / stall.interval
+        restore = 0.0 if target is None or stall.restore_seconds is None else stall.restore_seconds.value / target
+        return max(save, restore), name != preferred
+
+    return min(among, key=over, default=preferred)
 
 
 def _cheaper_at_any_price(known: str, among: list[str], savings: Mapping[str, Saving], *, reads: str, job: Job) -> str:
@@ -381,7 +395,9 @@ def _without_prices(
 ) -> Iterator[Reason]:
     """Why the rule's option was not taken where not all is priced."""
     ruled = savings[by_rule]
-    if (too_late := late(ruled.stall, job)) is not None:
+    if late(savings[option].stall, job) is not None:
+        yield Reason("saving-none-in-time", {"option": by_rule})
+    elif (too_late := late(ruled.stall, job)) is not None:
         yield Reason("saving-rule-is-late", {"option": by_rule, "because": too_late})
     elif saves_at_any_price(option, by_rule, savings, reads=reads, job=job):
         mine, theirs = _known(savings[option], job), _known(ruled, job)
@@ -532,8 +548,10 @@ def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:
         tolerance = stall_tolerance(job.workload, job.facts)
         sized = {"share": reached.value, "tolerance": tolerance}
         yield Reason("saves-sized-by-middle", sized, "mlperf-storage-checkpoints-v3.0")
-    if job.workload.restore_target is not None and "restore" not in less:
-        yield Reason("restore-sized-by-slowest", by_slowest, "megatron-scaling-paper")
+    target, restore = job.workload.restore_target, saving.stall.restore_seconds
+    if target is not None and restore is not None and "restore" not in less:
+        by_clients = "-rate" if restore.high > target else ""
+        yield Reason(f"restore-sized-by-slowest{by_clients}", by_slowest, "megatron-scaling-paper")
     if own is not None:
         if own.size_set_by == WAITING:
             yield Reason("larger-file-system-pays")
