@@ -26,6 +26,8 @@ def _lines(found: Recheck) -> Iterator[str]:
             yield text(f"record.section.{section}", count=words.count(len(changes)))
         for change in changes:
             then, now = (_shown(section, change.name, it) for it in (change.then, change.now))
+            if then == now:
+                now = text("record.by-less", shown=now)
             yield "  " + text("record.change", name=name(change), then=then, now=now)
             if (section, change.name) == ("answer", "rule.rules"):
                 yield from _sentences("rule", change)
