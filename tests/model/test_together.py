@@ -234,3 +234,35 @@ def test_a_file_system_for_both_that_is_not_judged_would_not_have_been_chosen(tr
     assert {name: one.option for name, one in plan(traits).placements.items()} == {
         name: one.option for name, one in judged.placements.items()
     }
+
+
+@pytest.mark.parametrize("size", [1.2e9, 1.25e9])
+def test_one_mount_for_both_is_weighed_as_a_whole_beside_a_file_system_for_both(size: float) -> None:
+    # A program that wants files, reads at random, and saves a small checkpoint every ten minutes.
+    random_reads = {
+        "task": "pretraining",
+        "instances": 8,
+        "instance_type": "p5.48xlarge",
+        "model_parameters": 8e9,
+        "dataset_bytes": 2e12,
+        "interface": "file-paths",
+        "reads": "random",
+        "request_bytes": 16_384,
+        "checkpoint_interval": 600,
+        "run_hours": 72,
+        "jobs": 4,
+        "region": "us-east-2",
+    }
+    found = plan(random_reads, checkpoint_bytes=size)
+    placed = found.placements
+    assert (placed["training_reads"].option, placed["checkpoints"].option) == ("mountpoint-s3", "mountpoint-s3")
+    reason = next(it for it in placed["training_reads"].reasons if it.id == "cheaper-together")
+    assert (reason.parameters["option"], reason.parameters["for_both"]) == ("s3-files", "mountpoint-s3")
+    reads, saves = found.option("mountpoint-s3").cost_of_reads, found.saving("mountpoint-s3").total
+    assert reads is not None and saves is not None and found.cost.beyond_base is not None
+    assert found.cost.beyond_base.value == pytest.approx(reads.value + saves.value)
+    # Neither the other mount for both nor a file system for both costs so little.
+    for option in ("s3-files", FSX):
+        other, saved = found.option(option).weighed, found.saving(option).weighed
+        assert other is not None and saved is not None
+        assert other.value + saved.value > found.cost.beyond_base.value

@@ -14,6 +14,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.judge import (
     COMPARISONS,
     NOT_AGAINST,
+    OF_CHECKPOINTS,
     beats_at_any_price,
     best_of_rule,
     cheaper_beyond_doubt,
@@ -76,7 +77,7 @@ def _why_rule(before: Recommendation, after: Recommendation) -> Reason:
 def _newly_against(before: OptionAnswer, after: OptionAnswer) -> Reason | None:
     """What is said against an option after, and was not before."""
     said = {(reason.id, str(reason.parameters.get("operation"))) for reason in before.reasons}
-    comparisons = NOT_AGAINST | COMPARISONS
+    comparisons = NOT_AGAINST | COMPARISONS | OF_CHECKPOINTS
     new = (r for r in after.reasons if r.id not in comparisons)
     return next((r for r in new if (r.id, str(r.parameters.get("operation"))) not in said), None)
 
@@ -204,7 +205,8 @@ def _why_worth(before: Beside, after: Beside) -> Reason | None:
     ):
         if later and not sooner:
             return Reason("flip-ends-sooner" if option == after.new else "flip-ends-later", costs)
-    if cheaper_beyond_doubt(mine, theirs, after.for_new):
+    # What is dearer may be taken, too: it spares a system that had to be set up.
+    if mine.value < theirs.value and cheaper_beyond_doubt(mine, theirs, after.for_new):
         if not cheaper_beyond_doubt(mine_before, theirs_before, 0.0):
             return Reason("flip-cost", costs)
         if not cheaper_beyond_doubt(mine_before, theirs_before, before.for_new):

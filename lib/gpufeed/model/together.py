@@ -1,4 +1,4 @@
-"""Reads and checkpoints of one plan together: a file system that serves both is paid for once."""
+"""Reads and checkpoints of one plan together: a system that serves both is set up, and a file system paid for, once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gpufeed.model.judge import (
 from gpufeed.model.placements import Choice, choose_for_checkpoints
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
-from gpufeed.model.rules import FSX, RuleAnswer
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, RuleAnswer
 from gpufeed.model.saving import savings
 from gpufeed.model.saving_file_system import unpriced_with_waiting
 
@@ -65,22 +65,29 @@ class Together:
 
 
 def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Together:
-    """The reads' own choice, unless with the checkpoints a file system for both costs less as a whole.
+    """The reads' own choice, unless with the checkpoints one system for both costs less as a whole.
 
-    ``shared`` judges that file system.  Each option costs the checkpoints the same wherever the reads are, except for
-    FSx for Lustre, whose capacity and rates serve both; so only that changes a choice.  The rule's option for the reads
-    gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one plan has
-    and the other has not is worth its setting up.
+    ``shared`` judges a file system for both, which is paid once.  Each other option costs the checkpoints the same
+    wherever the reads are, but spares setting up a second system where the reads are on it, too.  The rule's option for
+    the reads gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one
+    plan has and the other has not is worth its setting up.
     """
     alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, job=job)
-    ruled = best_of_rule(fit, rule).option == FSX
-    if alone.reads == FSX or _no_place_for_reads(alone, fit, job) or _never(alone, fit, job, ruled=ruled):
+    if alone.reads == FSX:
         return alone
-    both = _with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
-    if both.placed.option != FSX:
-        return alone
-    better = _better(alone, both, job) if ruled else not _better(both, alone, job)
-    return alone if better else replace(both, instead_of=alone)
+    chosen, ruled = alone, best_of_rule(fit, rule).option == FSX
+    if not _no_place_for_reads(FSX, alone, fit, job) and not _never(alone, fit, job, ruled=ruled):
+        both = _with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
+        better = _better(alone, both, job) if ruled else not _better(both, alone, job)
+        if both.placed.option == FSX and not better:
+            chosen = replace(both, instead_of=alone)
+    for option in (EXPRESS, S3_FILES, MOUNTPOINT) if alone.reads != S3 else ():
+        if option == alone.reads or _no_place_for_reads(option, alone, fit, job):
+            continue
+        both = _with(option, fit, shared, rule=rule, job=job, known=alone.saves)
+        if both.placed.option == option and _better(both, chosen, job):
+            chosen = replace(both, instead_of=alone)
+    return chosen
 
 
 def explained(reads: Placement, chosen: Together, job: Job) -> Placement:
@@ -95,7 +102,7 @@ def explained(reads: Placement, chosen: Together, job: Job) -> Placement:
 def _beside(other: Together, chosen: Together, job: Job) -> dict[str, Any]:
     """What the plan by the reads alone costs, what the chosen one does, and why it was not taken."""
     mine, theirs = other.weighed, chosen.weighed
-    found: dict[str, Any] = {"other": other.placed.option, "cost": mine, "both": theirs}
+    found: dict[str, Any] = {"other": other.placed.option, "for_both": chosen.reads, "cost": mine, "both": theirs}
     if mine is not None and theirs is not None:
         found["because"] = kept(mine, theirs, _least(other, chosen, job), job)
     return found
@@ -148,9 +155,9 @@ def _with(
     return Together(reads, answer, saves, placed, job)
 
 
-def _no_place_for_reads(alone: Together, fit: Fit, job: Job) -> bool:
-    """Whether a file system is none for the reads, whatever it costs."""
-    reads = fit[FSX]
+def _no_place_for_reads(option: str, alone: Together, fit: Fit, job: Job) -> bool:
+    """Whether an option is none for the reads, whatever it costs."""
+    reads = fit[option]
     return reads.verdict == "ruled-out" or bool(against(reads)) or loading.ends_later(reads, alone.answer, job)
 
 

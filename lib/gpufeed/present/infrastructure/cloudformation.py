@@ -42,7 +42,7 @@ def document(need: Needed) -> Node:
         resources |= _s3_files(need)
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": "Storage for a training job, as planned by gpufeed; what is retained costs until deleted by hand",
+        "Description": "Storage for a training job, as planned by gpufeed; what is retained costs until deleted",
         "Parameters": _parameters(need, json.dumps(resources)),
         "Conditions": _conditions(need),
         "Resources": resources,
