@@ -11,6 +11,7 @@ from gpufeed.facts import load
 from gpufeed.facts.errors import InputError
 from gpufeed.model.advise import recommend
 from gpufeed.model.checkpoint_plan import CheckpointPlan, checkpoint_plan, curves
+from gpufeed.model.clients import part_of_copies
 from gpufeed.model.demand import demand
 from gpufeed.model.retention import saves_in
 from gpufeed.model.savers import abilities, lacking, through_mount
@@ -206,7 +207,7 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
     saves = 730 * 6  # a month of one every 10 minutes
     parts = math.ceil(980e9 / 512 / 2**23) + 2  # of 8 MiB, and two requests around them
     puts = 512 * parts * saves / 1000
-    gets = 512 * (parts - 2) * saves / 1000  # a copy is read in its parts alone
+    gets = 512 * 24 * saves / 1000  # a copy is read in its parts alone
     on_s3 = 512 * (24 + 2) * saves / 1000  # 980 GB / 512 ranks / 78 MiB = 23.4 parts
     expected = {
         "s3-standard": (2 * gib * 0.023, on_s3 * 0.005),
@@ -214,7 +215,7 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
         # Written there, read from there, and put into the bucket.
         "s3-express-one-zone": (
             2 * gib * (0.11 + 0.023),
-            puts * 0.00113 + saves * gib * 0.0032 + gets * 0.00003 + saves * gib * 0.0006 + puts * 0.005,
+            puts * 0.00113 + saves * gib * 0.0032 + gets * 0.00003 + saves * gib * 0.0006 + on_s3 * 0.005,
         ),
         # Its own storage and the bucket; written once, and an export is a read.
         "s3-files": (2 * gib * (0.3 + 0.023), saves * gib * (0.06 + 0.03) + puts * 0.005),
@@ -331,6 +332,32 @@ def test_a_directory_bucket_is_copied_as_fast_as_s3_takes_it() -> None:
     express, s3 = found.option("s3-express-one-zone").timeline, found.option("s3-standard").timeline
     assert express.written is not None and express.in_s3 is not None and s3.written is not None
     assert express.in_s3.value == pytest.approx(express.written.value + s3.written.value)
+
+
+def test_the_time_of_that_copy_is_of_the_requests_that_are_billed_and_of_the_part_that_its_script_sets() -> None:
+    """9.4 TB from 4,096 ranks, 2.29 GB each: 18 parts of 128 MiB and two requests, 81,920 / 3,500 s, 80 % reached.
+
+    In the 8 MiB of the save it would be 276 requests each, 1,130,496 / 3,500 s = 323 s.
+    """
+    size = 671e9 * 14
+    found = plan(
+        task="pretraining",
+        instances=512,
+        instance_type="p5en.48xlarge",
+        checkpoint_bytes=size,
+        checkpoint_interval=3600,
+        checkpoint_mode="async",
+        interface="s3-api",
+        run_hours=10,
+    )
+    moments = found.option("s3-express-one-zone").timeline
+    assert moments.in_s3 is not None and moments.written is not None
+    assert moments.in_s3.value - moments.written.value == pytest.approx(81_920 / 3500 / 0.8)
+    billed = {line.id: line.quantity for line in found.plan.saving("s3-express-one-zone").lines}
+    puts, gets = billed["checkpoint-copy-puts"], billed["checkpoint-copy-gets"]
+    assert puts is not None and puts.value * 1000 == pytest.approx(10 * 81_920)
+    assert gets is not None and gets.value * 1000 == pytest.approx(10 * 4096 * 18)
+    assert part_of_copies(found.plan, load()) == 128 * 2**20
 
 
 # ---- what a tier cannot do -------------------------------------------------------------------------------------------

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from examples import SAVES_LARGE, SAVES_OFTEN
 
 from gpufeed.facts import load
+from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
+from gpufeed.model.job import job_of
 from gpufeed.model.recommendation import Reason, Recommendation
+from gpufeed.model.supply import supply
 from gpufeed.model.workload import Workload
 
 MIB = 2**20
@@ -64,9 +68,11 @@ def test_the_reads_are_spread_over_them() -> None:
         # 2,560 parts, saving: (2,560 / 3,500 s − 30 ms) × 20 MB/s = 14.0 MB; restoring: (2,560 / 5,500 s − 30 ms) × 90
         # MB/s = 39.2 MB, which ten of each rank's 3.83 GB are as well.
         ({"instances": 32, "checkpoint_bytes": 980e9}, 38),
-        # Ten of 78.1 MB a rank are 7.8 MB: a restore does not get the 39.2 MB, and a save takes 14.0 MB: not ten parts
-        # at once any more, but fewer PUTs.  All of 20 GB at once, though, in 10.4 MB parts, end as soon: 0.55 s.
-        ({"instances": 32, "checkpoint_bytes": 20e9}, 10),
+        # Ten of 78.1 MB a rank are 7.8 MB: a restore does not get the 39.2 MB.  256 ranks save in seven parts and two
+        # requests around them, 2,304 / 3,500 s = 0.66 s; in six the bytes take 30 ms + 13.0 MB / 20 MB/s = 0.68 s.
+        ({"instances": 32, "checkpoint_bytes": 20e9}, 11),
+        # 4,096 ranks of 27.3 MB: three requests each for a whole file, 12,288 / 3,500 s, are the fewest there are.
+        ({"instances": 512, "checkpoint_bytes": 112e9}, 27),
         # Ranks of 2 MB save one part each, whatever its size.
         ({"instances": 32, "checkpoint_bytes": 512e6}, 8),
         # (20,480 / 3,500 s − 30 ms) × 20 MB/s = 116.4 MB for saves, 332 MB for restores: memory is taken for 128 MiB.
@@ -108,8 +114,9 @@ def test_the_plan_says_the_part_with_what_it_changes_and_what_is_still_the_limit
     found = said(plan(SAVES_LARGE))
     parts = found["saves-in-parts"].parameters
     assert (parts["part"].value, parts["default"].value, parts["part_bytes"].value) == (128, 8, 128 * MIB)
-    assert parts["write_before"].value == pytest.approx(3500 * 8 * MIB)  # 29.4 GB/s
-    assert parts["write_rate"].value == pytest.approx(3500 * 128 * MIB)
+    # 2.77 GB a rank: 331 parts of 8 MiB, or 21 of 128 MiB, and two requests around them: 29.1 and 421 GB/s
+    assert parts["write_before"].value == pytest.approx(3500 * 5.67e12 / 2048 / (331 + 2))
+    assert parts["write_rate"].value == pytest.approx(3500 * 5.67e12 / 2048 / (21 + 2))
     assert parts["read_rate"].value == pytest.approx(5500 * 128 * MIB)
     assert parts["memory"].value == 10 * 128 * MIB
     assert "save-held-by-requests" not in found
@@ -120,11 +127,47 @@ def test_the_plan_says_the_part_with_what_it_changes_and_what_is_still_the_limit
 
 
 def test_a_save_that_its_requests_limit_all_the_same_is_said_to_be() -> None:
-    """8,000 ranks save 14 TB: 128 MiB is the largest part, of which 3,500 a second are 469.8 GB/s."""
+    """8,000 ranks save 14 TB: of 128 MiB, the largest part, 14 and two requests around them, 128,000 / 3,500 s."""
     job = SAVES_LARGE | {"instances": 1000, "checkpoint_bytes": 14e12}
     found = said(plan(job))
-    assert found["save-held-by-requests"].parameters["rate"].value == pytest.approx(3500 * 128 * MIB)
+    assert found["save-held-by-requests"].parameters["rate"].value == pytest.approx(14e12 / (128_000 / 3500))
     assert "restore-held-by-requests" not in found
+
+
+#: 8 billion parameters on 512 p5: 4,096 ranks of 27.3 MB.
+MANY_RANKS = {
+    "task": "pretraining",
+    "instances": 512,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 8e9,
+    "checkpoint_mode": "async",
+    "interface": "s3-api",
+}
+
+
+def test_what_opens_and_closes_an_upload_counts_towards_the_requests_that_s3_takes() -> None:
+    """A file in one part is three requests: 4,096 × 3 / 3,500 s = 3.51 s, of which 80 % are reached; 40 at the least.
+
+    In parts of 24 MiB it would be two parts and two requests: 16,384 / 3,500 s = 4.68 s.
+    """
+    save = plan(MANY_RANKS).saving("s3-standard").stall.save_seconds
+    assert save is not None and save.value == pytest.approx(12_288 / 3500 / 0.8)
+    assert save.high == pytest.approx(12_288 / 3500 / 0.4)
+
+
+def test_and_towards_those_that_kms_allows() -> None:
+    """Where it allows 1,000 S3 requests/s, 112 GB in 12,288 of them are 9.11 GB/s."""
+    job, _ = job_of(plan(MANY_RANKS).workload, load(), None)
+    of_keys = replace(job.load, kms_requests=Quantity.exact(1000.0, "requests/s"))
+    written = supply("s3-standard", of_keys, load()).write_bytes_per_s
+    assert written is not None and written.value == pytest.approx(112e9 / 12_288 * 1000)
+
+
+def test_and_towards_those_of_a_directory_bucket_which_are_in_parts_of_8_mib() -> None:
+    """27.3 MB are four parts of 8 MiB, the last a short one, and two requests: 24,576 for the bucket's PUT/s."""
+    save = plan(MANY_RANKS).saving("s3-express-one-zone").stall.save_seconds
+    allowed = load().options["s3-express-one-zone"].known("write_requests_per_bucket").value
+    assert save is not None and save.value == pytest.approx(24_576 / allowed / 0.8)
 
 
 # ---- saves that only just fit ----------------------------------------------------------------------------------------

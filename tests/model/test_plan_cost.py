@@ -77,13 +77,16 @@ def test_a_file_system_exports_for_what_saving_on_s3_costs() -> None:
     found = plan(**SMALL_AND_OFTEN)
     # Each copy to host memory takes 10 GB / (512 × 20 GB/s) of 30 s.
     waits = 730 * 10e9 / (512 * 20e9) / 30 * 64 * 55.04
-    # S3: 512 ranks × (3 parts and 2 requests around them) × 87,600 saves at 0.005 per 1,000 are 1,121 USD of PUTs.
-    in_s3 = 2 * 10e9 / GIB * 0.023 + 512 * 5 * 87_600 * 0.005 / 1000
+    # 512 ranks × (parts and 2 requests around them) × 87,600 saves at 0.005 per 1,000: exported in 3 parts of 8 MiB,
+    # 1,121 USD of PUTs; saved to S3 in 2 of 10 MiB, 897 USD: 512 × 4 / 3,500 s are less than 512 × 5, and 19.5 MB in
+    # one part take 1.01 s.
+    kept, put = 2 * 10e9 / GIB * 0.023, 512 * 87_600 * 0.005 / 1000
+    in_s3, as_exported = kept + 4 * put, kept + 5 * put
     on_s3, on_lustre = found.saving("s3-standard").total, found.saving("fsx-for-lustre").total
     assert on_s3 is not None and on_s3.value == pytest.approx(in_s3 + waits)
     # 10 GB every 30 s must be written before the next: at 40 % of the rate ordered 0.833 GB/s.  That is 833 of the
     # least 1,200 GiB at 1,000 MB/s per TiB for 720 USD, or 7,200 GiB at 125 for 1,044 USD.
-    assert on_lustre is not None and on_lustre.value == pytest.approx(1200 * 0.600 + in_s3 + waits)
+    assert on_lustre is not None and on_lustre.value == pytest.approx(1200 * 0.600 + as_exported + waits)
     assert found.placements["checkpoints"].option == "s3-standard"
 
 
@@ -168,10 +171,10 @@ def test_checkpoints_go_where_storage_requests_and_waiting_gpus_cost_least() -> 
     standard = 256 * 10 * part / (0.03 + part / 20e6)
     on_s3 = 2 * gib * 0.023 + fewer * 0.005 + gpus * 980e9 / (0.80 * standard) / 1800
     on_express = 2 * gib * 0.11 + puts * 0.00113 + saves * gib * 0.0032 + gpus * 980e9 / (0.80 * express) / 1800
-    # Read once more and put into a bucket that lies in more than one zone
+    # Read once more, in the parts of a save to S3, and put into a bucket that lies in more than one zone
+    gets = 256 * 97 * saves / 1000
+    on_express += gets * 0.00003 + saves * gib * 0.0006 + 2 * gib * 0.023 + fewer * 0.005
     in_s3 = 2 * gib * 0.023 + puts * 0.005
-    gets = 256 * 457 * saves / 1000
-    on_express += gets * 0.00003 + saves * gib * 0.0006 + in_s3
     # Its own file system of 38,400 GiB over EFA, which the tests of it work out, and what it exports
     on_lustre = 38_400 * 0.600 + gpus * 980e9 / (0.80 * 38.4e9) / 1800 + in_s3
     totals = {saving.option: saving.total for saving in found.savings}
@@ -262,7 +265,9 @@ def test_doubling_every_price_doubles_the_cost_of_the_plan_and_of_saving_anywher
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 400), st.integers(1, 400), st.floats(1e8, 1e13))
 def test_more_nodes_never_make_a_save_to_s3_slower(nodes: int, more: int, size: float) -> None:
-    """But for the one PUT at least that each rank's file is: 3,500 a second, of which 80 % or 40 are reached.
+    """But for what opens and closes each more upload, a short last part of each file, and the three requests of it.
+
+    3,500 of them a second are taken, of which 80 % or 40 are reached.
 
     The fast end is of clients with 25 parts under way, and parts are so large that there are ten.
     """
@@ -274,9 +279,10 @@ def test_more_nodes_never_make_a_save_to_s3_slower(nodes: int, more: int, size: 
         for count in (nodes, nodes + more)
     )
     assert slow is not None and fast is not None
-    puts = 8 * (nodes + more) / 3500
+    ranks = 8 * (nodes + more)
+    beside, fewest = (8 * more * 2 + ranks) / 3500, ranks * 3 / 3500
     for before, after, reached in zip(slow[1:3], fast[1:3], (0.8, 0.4), strict=True):
-        assert after <= max(before, puts / reached) * (1 + 1e-9)
+        assert after <= max(before + beside / reached, fewest / reached) * (1 + 1e-9)
 
 
 def test_a_lustre_export_is_billed_as_long_as_the_timeline_says_that_each_save_is_in_s3() -> None:

@@ -181,9 +181,9 @@ def test_each_part_of_a_save_asks_for_a_key_where_buckets_have_none() -> None:
         assert keys.amount.value == pytest.approx(calls * share * 0.03 / 10_000)
     # A directory bucket always has a bucket key: asked are the keys of the copies in S3, as those of exports are.
     found = plan(LLM, encryption="sse-kms")
-    # Those are in 457 parts of 8 MiB.
-    calls = 1460 * 256 * (457 + 2)
-    for option in (EXPRESS, FSX):
+    # Copies are in the same parts as saves to S3; exports are taken to be in 457 parts of 8 MiB.
+    for option, parts in ((EXPRESS, 97), (FSX, 457)):
+        calls = 1460 * 256 * (parts + 2)
         keys = line(found, option, "checkpoint-kms")
         assert keys is not None and keys.quantity is not None and keys.quantity.value * 1000 == pytest.approx(calls)
 
@@ -196,19 +196,19 @@ def test_a_way_that_is_not_priced_leaves_the_plan_without_a_total() -> None:
 
 
 def test_where_one_key_prefix_keeps_saves_from_s3_it_says_how_many_and_which_parts_would_do() -> None:
-    """8,000 ranks save 14 TB: parts of 283 MB would not be too many for 3,500 PUT/s; memory is taken for 128 MiB."""
+    """8,000 ranks save 1.75 GB each: in 128 MiB, for which memory is taken, 14 parts and two requests around them."""
     job = {"task": "pretraining", "instances": 1000, "instance_type": "p5en.48xlarge", "checkpoint_bytes": 14e12}
     job |= {"dataset_bytes": 60e12, "interface": "s3-api", "checkpoint_interval": 3600, "run_hours": 1000}
     found = plan(job)
     saved = found.placements["checkpoints"]
     assert saved.option == "s3-express-one-zone"
     [said] = [reason.parameters for reason in saved.reasons if reason.id == "saving-under-one-prefix"]
-    assert said["part"].value == 128 and said["rate"].value == pytest.approx(3500 * 128 * 2**20)
+    assert said["part"].value == 128 and said["rate"].value == pytest.approx(3500 * 1.75e9 / (14 + 2))
     written = found.saving("s3-express-one-zone").supply.write_bytes_per_s
     assert written is not None
-    # Express: 100,000 PUTs of 8 MiB a second, 1.8 times as much: parts of 239.7 MB would do, too.
-    assert written.value == pytest.approx(100_000 * 8 * 2**20)
-    assert (said["prefixes"], said["larger"].value) == (2, 229)
+    # Express: 100,000 PUT/s, 209 parts of 8 MiB and two around them: 829 GB/s, 2.2 times as much, 237.0 MB × 3,500/s.
+    assert written.value == pytest.approx(100_000 * 1.75e9 / (209 + 2))
+    assert (said["prefixes"], said["larger"].value) == (3, 226)
 
 
 @settings(max_examples=60, deadline=None)

@@ -39,6 +39,12 @@ def part_of_saves(plan: Recommendation, facts: Facts) -> int | None:
     return None if upload is None or upload.part_bytes == default_part_bytes(facts) else upload.part_bytes
 
 
+def part_of_copies(plan: Recommendation, facts: Facts) -> int:
+    """Part size [bytes] in which saves are copied out of a directory bucket, and billed: the one chosen for S3."""
+    upload = upload_of_saves(plan.demand, S3, facts)
+    return default_part_bytes(facts) if upload is None else upload.part_bytes
+
+
 def gigabits_per_process(plan: Recommendation, facts: Facts, *, each: float = 1) -> int | None:
     """Target throughput of one process [Gbit/s], ``each`` accelerator having so many; None: network not known.
 

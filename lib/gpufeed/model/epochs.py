@@ -51,6 +51,7 @@ class Passes:
     covered: Quantity | None = None  # of ``bytes``, what training reads; None: all, or more than can be known
     touched: Quantity | None = None  # of ``bytes``, what the run brings near; None: likewise
     at_random: bool = False  # reads do not follow the order in the files
+    copied_by: tuple[Quantity, Quantity] | None = None  # (GET, PUT) requests that copy the data set into another bucket
 
     @property
     def later(self) -> float:
@@ -112,7 +113,7 @@ def first_epoch(
     facts: Facts,
     configuration: Configuration | None,
     run_seconds: float,
-    objects: float,
+    objects: float,  # noqa: ARG001 - passed still, see Passes.copied_by
     weights: Quantity | None = None,
     bulk: Quantity | None = None,
 ) -> FirstEpoch:
@@ -129,7 +130,7 @@ def first_epoch(
     Loaded into a file system are the ``weights`` as well that the job starts from, which are then read at ``bulk``
     [bytes/s].  Assumption: they are few and large files, so that their bytes set how long that takes.
 
-    A directory bucket holds a copy of all ``objects``, which is there before the first read.
+    A directory bucket holds a copy of all objects, which is there before the first read.
     """
     rate, limited_by, fed = given.read_bytes_per_s, given.limited_by, own
     if rate is None:
@@ -142,8 +143,8 @@ def first_epoch(
     brought_in, loaded = _brought_in(given.option, by_file, facts, configuration)
     load_seconds = waits = for_files = None
     copied = lies_on(given.option, load.operations) == EXPRESS
-    if copied:
-        load_seconds = _copy_seconds(objects, load, facts)
+    if copied and passes.copied_by is not None:
+        load_seconds = _copy_seconds(*passes.copied_by, load, facts)
     if brought_in is not None and loaded is not None:
         load_seconds = (needed / loaded).named("seconds")
         if asked is not None and within:
@@ -185,17 +186,17 @@ def first_epoch(
     )
 
 
-def _copy_seconds(objects: float, load: Load, facts: Facts) -> Quantity:
-    """The least that copying all objects from S3 into a directory bucket takes: one GET and one PUT each.
+def _copy_seconds(gets: Quantity, puts: Quantity, load: Load, facts: Facts) -> Quantity:
+    """The least that copying everything from S3 into a directory bucket takes: by the requests that the bill has of it.
 
-    Larger objects take more requests in parts.  How fast their bytes are copied depends on what copies, which is not
-    known, and no source names a rate: the copy takes at least so long.
+    How fast the bytes are copied depends on what copies, which is not known, and no source names a rate: the copy takes
+    at least so long.
 
-    Equation: seconds = objects / least(prefixes × GET/s per prefix, PUT/s of the directory bucket).
+    Equation: seconds = most(GETs / (prefixes × GET/s per prefix), PUTs / PUT/s of the directory bucket).
     References: s3-performance, s3-express-performance.
     """
     written = facts.options[EXPRESS].known("write_requests_per_bucket")
-    return (objects / least(reads_of_prefixes(load, facts), written)).named("seconds")
+    return most(gets / reads_of_prefixes(load, facts), puts / written).named("seconds")
 
 
 def _brought_in(

@@ -83,16 +83,6 @@ def part_that_lasts(in_flight: float, requests_per_s: float, first_byte: float, 
     return part
 
 
-def part_all_at_once(size: float, requests_per_s: float, first_byte: float, per_request_rate: float) -> float:
-    """Bytes of a part with which all parts of ``size``, sent at once, take as long as so many requests are taken.
-
-    Equation: size / (P × r) = L0 + P / b, so P = b / 2 × (sqrt(L0² + 4 × size / (r × b)) − L0).
-    """
-    root = (first_byte**2 + 4.0 * size / (requests_per_s * per_request_rate)) ** 0.5
-    part: float = (root - first_byte) * per_request_rate / 2.0
-    return part
-
-
 def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
     """The object size at which waiting for the first byte is half of the time: L0 × b.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
-from gpufeed.model.cost import Run
+from gpufeed.model.cost import Run, bill_of, copy_requests
 from gpufeed.model.demand import counted, demand, gets_of_profile
 from gpufeed.model.epochs import Passes, covered, hours_of, passes_of, touched
 from gpufeed.model.frozen import frozen
@@ -93,6 +93,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         run = replace(run, weights=traffic.starts.base_model_once, weights_read=traffic.starts.base_model_bytes)
     read = touched(workload, passes, evaluation, opens_an_object=load.opens_an_object)
     passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
+    passes = replace(passes, copied_by=copy_requests(bill_of(run, facts)))
     if run.gpu_hour_price is None:
         found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
         warnings.append(Caveat("gpu-priced-elsewhere" if "price" in found else "gpu-not-priced", found))
@@ -125,7 +126,13 @@ def _with_parts(asked: Demand, load: Load, facts: Facts) -> tuple[Demand, Load, 
     on_s3 = None
     if asked.checkpoint_part_bytes is not None:
         on_s3 = _saved(asked, asked.checkpoint_part_bytes, upload_of_saves(asked, S3, facts), facts)
-    load = replace(load, writers=elsewhere.under_way, part_bytes=elsewhere.sent, on_s3=on_s3)
+    load = replace(
+        load,
+        writers=elsewhere.under_way,
+        part_bytes=elsewhere.sent,
+        bytes_per_put=elsewhere.each_request,
+        on_s3=on_s3,
+    )
     bulk = replace(
         load,
         request_bytes=part,
@@ -150,11 +157,26 @@ def _saved(asked: Demand, part: Quantity, upload: Upload | None, facts: Facts) -
 
     A rank with a little more than one part would otherwise count as two, and one more node make the save slower.
     """
-    sent, at_once = part, facts.model.known("checkpoint_parts_in_flight")
+    sent = each = part
+    at_once = facts.model.known("checkpoint_parts_in_flight")
     if upload is not None and asked.checkpoint_bytes is not None:
         sent = least(part, asked.checkpoint_bytes / asked.checkpoint_writers).named("bytes")
+        each = _each_request(part + asked.checkpoint_bytes, part, upload)
         at_once = least(at_once, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
-    return Parts(part, sent, at_once * asked.checkpoint_writers)
+    return Parts(part, sent, at_once * asked.checkpoint_writers, each)
+
+
+def _each_request(rests_on: Quantity, part: Quantity, upload: Upload) -> Quantity:
+    """Bytes of a file for each request of its upload: file / (whole parts + what opens and closes it).
+
+    Of a file of the middle size: the time of a save has the size above the fraction as well.
+    """
+
+    def each(bound: float) -> float:
+        return upload.file_bytes / replace(upload, part_bytes=max(upload.part_bytes, round(bound))).requests
+
+    low, value, high = (each(bound) for bound in part[:3])
+    return rests_on._replace(low=low, value=value, high=high, unit="bytes")
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

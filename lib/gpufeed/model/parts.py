@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
+from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
@@ -10,19 +12,20 @@ from gpufeed.model import formulas
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 from gpufeed.model.supply import Load
-from gpufeed.model.upload import MIB, upload_of
+from gpufeed.model.upload import MIB, Upload, upload_of
 
 
 def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
     """Bytes of one part; None where the size of the checkpoint is not known.
 
     As clients make them, and as much larger as keeps the requests/s of S3 from being what limits a save: those of the
-    key prefix it lies under, or those that KMS allows.  Likewise for a restore, while a rank still has enough to save
-    for all the parts that its client has under way.  Never larger than what a rank saves, than S3 takes, or than is
-    assumed to fit into memory.
+    key prefix it lies under, or those that KMS allows.  Where they limit it all the same, those of the shortest save,
+    which may be a rank's file in one part.  Likewise for a restore, while a rank still has enough to save for all the
+    parts that its client has under way.  Never larger than what a rank saves, than S3 takes, or than is assumed to fit
+    into memory.
 
-    Equation: part = most(needed by a save, least(needed by a restore, bytes of a rank's file / parts under way)), in
-    whole MiB.
+    Equation: part = most(that of the shortest save, least(needed by a restore, bytes of a rank's file / parts under
+    way)), in whole MiB.
     Assumption: a restore is read in the parts of the save, since S3 Connector for PyTorch has one setting for both.
     References: s3-performance, s3-multipart, s3-connector-pytorch.
     """
@@ -32,11 +35,12 @@ def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
     own = upload_of(size, asked.checkpoint_writers, facts)
     at_once = model.known("checkpoint_parts_in_flight")
     allowed, first, each, through = _requests("write", load, load.writing_nodes, facts)
-    in_flight = at_once.value * asked.checkpoint_writers
-    saving = min(
-        formulas.part_that_lasts(in_flight, allowed.value, first.value, each.value),
-        formulas.part_all_at_once(size, allowed.value, first.value, each.value),
-        *(rate.value / allowed.value for rate in through),
+    saving = _of_the_shortest(
+        own,
+        each_second=allowed.value / asked.checkpoint_writers,
+        one=(first.value, each.value),
+        at_once=at_once.value,
+        moved=max((size / rate.value for rate in through), default=0.0),
     )
     allowed_back, _, each_back, back = _requests("read", load, load.nodes, facts)
     in_flight = at_once.value * asked.accelerators
@@ -49,6 +53,34 @@ def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
     whole = min(math.ceil(max(saving, restoring) / MIB) * MIB, math.ceil(own.file_bytes / MIB) * MIB, largest.value)
     rests_on = sum((allowed, allowed_back, first, each, each_back, *through, largest, asked.checkpoint_bytes), at_once)
     return rests_on.at(max(own.part_bytes, whole)).named("bytes")
+
+
+def _of_the_shortest(own: Upload, *, each_second: float, one: tuple[float, float], at_once: float, moved: float) -> int:
+    """Bytes of a part: as clients make them, or larger ones that make the shortest save.
+
+    Parameters: requests/s for one rank, (time to the first byte, bytes/s) of one request, parts that are under way at
+    once, seconds in which the network moves it all.
+
+    Equation: seconds of a save in n parts = most((n + 2) / requests/s, n / least(n, at once) × (L0 + part / b), seconds
+    of the network).  The more parts there are, the sooner requests are the limit.
+    """
+    first_byte, rate = one
+
+    def in_parts(count: int) -> Upload:
+        return replace(own, part_bytes=max(own.part_bytes, math.ceil(own.file_bytes / count / MIB) * MIB))
+
+    def by_requests(count: int) -> float:
+        return in_parts(count).requests / each_second
+
+    def by_bytes(count: int) -> float:
+        part = min(in_parts(count).part_bytes, own.file_bytes)
+        return max(moved, max(own.file_bytes / part / at_once, 1.0) * (first_byte + part / rate))
+
+    counts = range(1, own.parts + 1)
+    limited = bisect_left(counts, True, key=lambda count: by_requests(count) > by_bytes(count))
+    # The last that requests do not limit, and the first that they do.
+    around = counts[max(limited - 1, 0) : limited + 1]
+    return in_parts(min(around, key=lambda count: max(by_requests(count), by_bytes(count)))).part_bytes
 
 
 def _requests(way: str, load: Load, nodes: int, facts: Facts) -> tuple[Quantity, Quantity, Quantity, list[Quantity]]:

@@ -467,10 +467,13 @@ def exports_behind(option: str, settings: Mapping[str, Any], job: Job) -> Backlo
 def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
     """In which parts a bucket is written and read, where the clients' own would hold a save or a restore to too little.
 
-    Equation: rate of one prefix = requests/s × bytes of a part.
+    Equation: rate of one prefix = requests/s × bytes of a part; of a save, bytes of a file / requests of its upload.
     """
     part, own = job.demand.checkpoint_part_bytes, upload_of_saves(job.demand, None, job.facts)
-    if part is None or own is None or part.value <= own.part_bytes or lies_on(saving.option, job.load.operations) != S3:
+    chosen, before = job.load.on_s3, job.load.bytes_per_put
+    if part is None or own is None or chosen is None or before is None:
+        return
+    if part.value <= own.part_bytes or lies_on(saving.option, job.load.operations) != S3:
         return
     at_once = job.facts.model.known("checkpoint_parts_in_flight").middle()
     found: dict[str, Any] = {
@@ -479,9 +482,10 @@ def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
         "part_bytes": part.named("count"),
         "memory": (part * at_once).named("bytes"),
     }
-    for way in ("write", "read"):
+    moved = {"write": (chosen.each_request, before), "read": (part, part.at(own.part_bytes))}
+    for way, (now, then) in moved.items():
         found[f"{way}_requests"] = each = _of_one_prefix(way, job)
-        found |= {f"{way}_rate": _in_bytes(each, part), f"{way}_before": _in_bytes(each, part.at(own.part_bytes))}
+        found |= {f"{way}_rate": _in_bytes(each, now), f"{way}_before": _in_bytes(each, then)}
     yield Reason("saves-in-parts", found, "s3-performance")
     save, restore = saving.supply.write_bytes_per_s, bulk(S3, job.bulk, job.facts).rate
     if save is not None and _reaches(save, found["write_rate"]):
@@ -508,15 +512,15 @@ def _reaches(rate: Quantity, limit: Quantity) -> bool:
 def _under_one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:
     """That S3 is held to the requests of one key prefix for a save, where that bound it and another option was taken.
 
-    Equations: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a part); larger parts = that
-    rate / PUT requests/s of one prefix.
+    Equations: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a file / requests of its
+    upload); larger parts = that rate / PUT requests/s of one prefix.
     """
     on_s3, taken, parts = savings[S3].supply.write_bytes_per_s, savings[option].supply.write_bytes_per_s, job.load.on_s3
     if on_s3 is None or taken is None or parts is None or lies_on(option, job.load.operations) == S3:
         return
     part = parts.sent
     each = _of_one_prefix("write", job)
-    one = _in_bytes(each, part)
+    one = _in_bytes(each, parts.each_request)
     if not _reaches(on_s3, one) or taken.value <= one.value:
         return
     found = {

@@ -80,7 +80,8 @@ def timeline(
     """When the GPUs go on, when the save is written, when it is in S3, and what may happen then.
 
     ``lies_on`` keeps the bytes: the option, or the bucket behind Mountpoint; ``settings`` are those of a file system.
-    ``s3`` is the stall of S3 Standard: a copy out of a directory bucket takes as long as writing there.
+    ``s3`` is the stall of S3 Standard: a copy out of a directory bucket takes as long as writing there, in the part
+    that is chosen for it, which the script of the copy sets and the bill counts.
     References: s3-files-synchronization, s3-files-performance, fsx-export-benchmark, s3-express-differences.
     """
     written, size = stall.save_seconds, demand.checkpoint_bytes

@@ -43,9 +43,9 @@ class Saves:
     size: Quantity
     kept: Quantity
     count: float
-    parts_each: float  # of one save
     requests_each: float  # of one save: its parts, and what opens and closes them
-    requests_on_s3: float  # likewise, saved to S3 itself, whose parts are chosen
+    parts_on_s3: float  # of one save to S3 itself, or copied there: the part is chosen
+    requests_on_s3: float
     lying: Quantity  # those kept; on FSx for Lustre what is being exported, too, which stays until it is
     exported_every: int = 1  # out of FSx for Lustre, one save in so many
 
@@ -75,8 +75,8 @@ class Saves:
         return self.size.at(self.count * self.requests_each)
 
     @property
-    def parts(self) -> Quantity:
-        return self.size.at(self.count * self.parts_each)
+    def copied_parts(self) -> Quantity:
+        return self.size.at(self.copies * self.parts_on_s3)
 
 
 def kept_checkpoints(workload: Workload, facts: Facts) -> Quantity:
@@ -156,8 +156,8 @@ def saves_in(
         size=size,
         kept=kept,
         count=_made(hours, demand),
-        parts_each=writers * upload.parts,
         requests_each=writers * upload.requests,
+        parts_on_s3=writers * on_s3.parts,
         requests_on_s3=writers * on_s3.requests,
         lying=lying,
         exported_every=every,
@@ -238,14 +238,15 @@ def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLin
     """Every byte uploaded is charged as well, and each save is copied to S3: a directory bucket lies in one zone.
 
     A directory bucket always uses a bucket key, so KMS is asked for the copy alone.
-    Assumption: it is copied in the parts in which it was saved.
+    Assumption: it is copied in the part that is chosen for saves to S3, which the script of the copy sets, and each
+    part is a read of the directory bucket.
     """
     yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
     yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
-    yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.parts)
+    yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.copied_parts)
     yield bill.line("checkpoint-copy-retrieval", "requests", EXPRESS, "retrieval", saves.written_bytes)
-    yield from _in_s3(saves, bill, saves.requests_each, what="checkpoint-copy")
+    yield from _in_s3(saves, bill, saves.requests_on_s3, what="checkpoint-copy")
     yield from _way(saves, bill)
 
 

@@ -22,6 +22,7 @@ class Parts(NamedTuple):
     part: Quantity
     sent: Quantity  # of a save: a part, or all that a rank saves where that is less
     under_way: Quantity  # of a save: at once, all nodes together
+    each_request: Quantity  # of a save: for each request, the last part and what opens and closes the upload among them
 
 
 @frozen
@@ -41,6 +42,7 @@ class Load:
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     part_bytes: Quantity | None = None  # one part of a checkpoint; None: as clients make them
+    bytes_per_put: Quantity | None = None  # of a save, for each of its requests; None: those of a part
     on_s3: Parts | None = None  # the same of S3, whose clients are told a part size; None: as elsewhere
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
@@ -105,10 +107,10 @@ def _as_asked(option: str, load: Load) -> Load:
     """The load with a checkpoint in the parts that are chosen for S3; elsewhere they are what the clients make."""
     if load.on_s3 is None or option not in (S3, MOUNTPOINT) or lies_on(option, load.operations) != S3:
         return load
-    part, sent, under_way = load.on_s3
+    part, sent, under_way, each_request = load.on_s3
     if load.whole:
         return replace(load, request_bytes=part, object_bytes=part * 2.0)
-    return replace(load, part_bytes=sent, writers=under_way)
+    return replace(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request)
 
 
 @frozen
@@ -228,6 +230,8 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
     """Reads and writes by the time of one request and by the requests that are allowed.
 
     A checkpoint is written in parts, and each part is a request of its own, which waits for its answer as a read does.
+    What opens and closes the upload of a file counts towards the requests that are allowed, and so does a short last
+    part: a request brings bytes of the file / its requests.
     Assumption: the published rate of an upload is that of a request while it sends, as AWS's client uses it beside a
     latency.  References: aws-transfer-manager-rs.
     """
@@ -236,9 +240,8 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         "request-limit": _at_rate(load.share_of(requests_per_s), load),
     }
-    chosen, part = facts.options[option], facts.model.known("part_bytes")
-    each = load.part_bytes or part
-    sent = each.middle()
+    chosen, part = facts.options[option], load.part_bytes or facts.model.known("part_bytes")
+    each, sent = load.bytes_per_put or part, part.middle()
     of_a_part = formulas.request_seconds(sent, chosen.known("first_byte_latency"), chosen.known("per_request_write"))
     write = least(formulas.in_flight_rate(load.writers, sent, of_a_part), load.share_of(writes_per_s) * each)
     if load.nat is not None:

@@ -30,7 +30,11 @@ class Upload:
 
     @property
     def requests(self) -> int:
-        """Its parts, and what opens and closes them."""
+        """Its parts, and what opens and closes them, of a file of one part too.
+
+        Clients that stream a file do not know its length when they open it, so that they never take a single PUT.
+        References: aws-c-s3, mountpoint-multipart.
+        """
         return self.parts + _OPEN_AND_CLOSE
 
 

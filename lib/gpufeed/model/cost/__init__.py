@@ -19,6 +19,7 @@ the run longer.
 ===========  =========================================================================
 """
 
+from gpufeed.model.cost.asked import copy_requests
 from gpufeed.model.cost.bands import stored
 from gpufeed.model.cost.bill import SHARED, Bill, bill_of, requests_price
 from gpufeed.model.cost.filling import filling
@@ -32,6 +33,7 @@ __all__ = [
     "Bill",
     "Run",
     "bill_of",
+    "copy_requests",
     "cost",
     "filling",
     "requests_price",

@@ -8,7 +8,7 @@ from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model.cost.bill import Bill
 from gpufeed.model.cost.run import Run, plus
 from gpufeed.model.rules import S3, S3_FILES
-from gpufeed.model.upload import gets_of
+from gpufeed.model.upload import gets_of, puts_of
 
 
 def requests_of(bill: Bill) -> Quantity | None:
@@ -40,6 +40,14 @@ def requests_with_weights(bill: Bill, share: Quantity | None) -> Quantity:
     """Requests that read this share of the data set once, or all of it, and weights where a job starts from some."""
     data, weights = of_all(bill.run.gets_once, share), bill.run.weights
     return data if weights is None else data + requests_of_weights(bill, weights)
+
+
+def copy_requests(bill: Bill) -> tuple[Quantity, Quantity]:
+    """(GET, PUT) requests that copy the data set, and weights where a job starts from some, into a directory bucket."""
+    puts, weights = bill.run.puts_once, bill.run.weights
+    if weights is not None:
+        puts = puts + puts_of(weights.value, bill.facts)
+    return requests_with_weights(bill, None), puts
 
 
 def of_all(amount: Quantity, share: Quantity | None) -> Quantity:

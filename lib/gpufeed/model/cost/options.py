@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gpufeed.facts.quantity import Quantity, most
 from gpufeed.model.cost.asked import (
     copied_bytes,
+    copy_requests,
     imported,
     kept_by_s3_files,
     listings_of,
@@ -20,7 +21,6 @@ from gpufeed.model.cost.bill import Bill
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import CostLine
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
-from gpufeed.model.upload import puts_of
 
 
 def uploaded(bill: Bill) -> Iterator[CostLine]:
@@ -45,12 +45,9 @@ def _filling(bill: Bill, share: Quantity | None = None) -> CostLine:
 def _express(bill: Bill, _: Configuration | None) -> Iterator[CostLine]:
     """A copy in the zone, put there once, and every byte read is charged."""
     run = bill.run
-    copied = copied_bytes(run)
+    copied, (gets, puts) = copied_bytes(run), copy_requests(bill)
     yield bill.line("own-storage", "storage", EXPRESS, "storage", copied * bill.months)
-    yield _filling(bill)
-    puts = run.puts_once
-    if run.weights is not None:
-        puts = puts + puts_of(run.weights.value, bill.facts)
+    yield bill.line("copy-gets", "requests", S3, "get", gets)
     yield bill.line("copy-puts", "requests", EXPRESS, "put", puts)
     yield bill.line("copy-upload", "requests", EXPRESS, "upload", copied)
     yield bill.line("gets", "requests", EXPRESS, "get", requests_of(bill))

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 
 from gpufeed.facts import Facts
 from gpufeed.facts.place import data_directory
-from gpufeed.model.clients import gigabits_per_process, largest_written_file, mount_threads, part_of_saves
+from gpufeed.model.clients import (
+    gigabits_per_process,
+    largest_written_file,
+    mount_threads,
+    part_of_copies,
+    part_of_saves,
+)
 from gpufeed.model.recommendation import Recommendation
 from gpufeed.model.release import exported_every
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -81,6 +87,7 @@ def _values(plan: Recommendation, need: Needed, facts: Facts) -> dict[str, str]:
         "request": "" if plan.demand.request_bytes is None else f"{plan.demand.request_bytes.value:.0f}",
         "part": str(default_part_bytes(facts)),
         "save_part": str(part_of_saves(plan, facts) or default_part_bytes(facts)),
+        "copy_part": str(part_of_copies(plan, facts)),
         "largest": words.gibibytes(largest_written_file(plan, facts)),
         "threads": f"{facts.model.known('checkpoint_parts_in_flight').value:.0f}",
         "every": str(exported_every(saved, placed.configuration, plan.demand, facts) if saved == FSX else 1),
