@@ -136,9 +136,10 @@ def test_saving_at_the_same_moment_takes_each_job_longer() -> None:
     # A third of the GET/s is too few for their restores in parts of 8 MiB: (320 / 1,833 s − 30 ms) × 90 MB/s = 13.0 MB.
     part = 13 * 2**20
     assert three.save_seconds.value == pytest.approx(1e12 / (32 * 10 * part / (0.03 + part / 20e6)) / 0.8)
-    # Of 1,000 jobs each has 3.5 PUT/s.  Parts of 128 MiB are the largest that are taken to fit into memory.
+    # Of 1,000 jobs each has 3.5 PUT/s.  Parts of 128 MiB are the largest that are taken to fit into memory: 233 for the
+    # 31.25 GB of each of 32 ranks, and two requests around them.
     many = plan(jobs=1000).option("s3-standard").stall.save_seconds
-    assert many is not None and many.value == pytest.approx(1e12 / (3500 * 128 * 2**20 / 1000) / 0.8)
+    assert many is not None and many.value == pytest.approx(32 * (233 + 2) / 3.5 / 0.8)
 
 
 def test_the_rule_counts_all_instances_that_read_from_the_storage() -> None:

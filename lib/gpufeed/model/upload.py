@@ -14,7 +14,6 @@ from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 
 MIB = 2**20
-_OPEN_AND_CLOSE = 2  # requests around the parts of one multipart upload
 
 
 @frozen
@@ -23,6 +22,7 @@ class Upload:
 
     file_bytes: float
     part_bytes: int
+    around: int  # requests around its parts
 
     @property
     def parts(self) -> int:
@@ -33,9 +33,8 @@ class Upload:
         """Its parts, and what opens and closes them, of a file of one part too.
 
         Clients that stream a file do not know its length when they open it, so that they never take a single PUT.
-        References: aws-c-s3, mountpoint-multipart.
         """
-        return self.parts + _OPEN_AND_CLOSE
+        return self.parts + self.around
 
 
 def upload_of(size: float, writers: int, facts: Facts) -> Upload:
@@ -43,11 +42,12 @@ def upload_of(size: float, writers: int, facts: Facts) -> Upload:
 
     Parts are as AWS's clients make them, larger ones where a file would have more parts than S3 allows.
     Equation: part = max(default, bytes of the file / parts of an upload), in whole MiB.
-    References: mountpoint-configuration, s3-multipart.
+    References: mountpoint-configuration, mountpoint-multipart, s3-multipart.
     """
     each = size / writers
     needed = math.ceil(each / facts.options[S3].known("multipart_maximum_parts").value / MIB) * MIB
-    return Upload(each, max(default_part_bytes(facts), needed))
+    around = round(facts.model.known("requests_around_parts").value)
+    return Upload(each, max(default_part_bytes(facts), needed), around)
 
 
 def upload_of_saves(demand: Demand, place: str | None, facts: Facts) -> Upload | None:
