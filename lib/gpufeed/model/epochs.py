@@ -113,7 +113,6 @@ def first_epoch(
     facts: Facts,
     configuration: Configuration | None,
     run_seconds: float,
-    objects: float,  # noqa: ARG001 - passed still, see Passes.copied_by
     weights: Quantity | None = None,
     bulk: Quantity | None = None,
 ) -> FirstEpoch:

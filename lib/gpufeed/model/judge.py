@@ -97,7 +97,6 @@ def _judged(option: str, job: Job, measurement: Measurement | None, configuratio
         facts=job.facts,
         configuration=configuration,
         run_seconds=job.run.training_hours * 3600.0,
-        objects=job.run.objects,
         weights=job.run.weights,
         bulk=None if large is None else large.rate,
     )
