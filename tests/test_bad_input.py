@@ -49,6 +49,12 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+NO_ADDRESS = (
+    "is not an S3 address. Give it as s3://bucket/prefix; "
+    "a bucket name has at least 3 letters, digits, dots or hyphens.\n"
+)
+
+
 @pytest.mark.parametrize("line", WORKLOADS, ids=lambda line: line[:40])
 @pytest.mark.parametrize("command", ["recommend", "fsx", "record"])
 def test_a_workload_that_cannot_be(command: str, line: str, job: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,9 +106,9 @@ ARGUMENTS: list[tuple[list[str], int, str]] = [
     (
         ["scan", "s3://bucket/\udcff"],
         2,
-        "“s3://bucket/⟨U+DCFF⟩” is not an S3 address. Give it as s3://bucket/prefix.\n",
+        f"“s3://bucket/⟨U+DCFF⟩” {NO_ADDRESS}",
     ),
-    (["scan", ""], 2, "“” is not an S3 address. Give it as s3://bucket/prefix.\n"),
+    (["scan", ""], 2, f"“” {NO_ADDRESS}"),
     (["scan", "s3://bucket/", *ENDPOINT, "--resume", "folder"], 2, "folder could not be read: it is a folder."),
     (["probe", "file", "--concurrency", ""], 2, "--concurrency takes whole numbers separated by commas, not “”."),
     (["probe", "none"], 2, "There is no none on this machine. Check the path, or give an s3://bucket/prefix.\n"),
