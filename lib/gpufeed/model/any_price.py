@@ -46,12 +46,14 @@ def cheaper_at_any_price(mine: Known, theirs: Known, least: float) -> bool:
         other = theirs.unpriced.get(item)
         if amount is None or other is None or amount.value > other.value or amount.high > other.high:
             return False
-    one, other = mine.amount, theirs.amount
-    if one.value < other.value - least and one.high <= other.high:
+    paid, spared = mine.amount, theirs.amount
+    if paid.high > spared.high:
+        return False
+    if paid.value < spared.value - least:
         return True
     # Equal money, and less of what has no price: cheaper as soon as that costs anything.
     less = any(more is None or more.value > _of(mine, item) for item, more in theirs.unpriced.items())
-    return least <= 0.0 and less and one.value <= other.value and one.high <= other.high
+    return least <= 0.0 and less and paid.value <= spared.value
 
 
 def _of(bill: Known, item: _Item) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import replace
+from operator import gt
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
@@ -69,18 +70,18 @@ def _of_the_shortest(own: Upload, *, each_second: float, one: tuple[float, float
     def in_parts(count: int) -> Upload:
         return replace(own, part_bytes=max(own.part_bytes, math.ceil(own.file_bytes / count / MIB) * MIB))
 
-    def by_requests(count: int) -> float:
-        return in_parts(count).requests / each_second
-
-    def by_bytes(count: int) -> float:
-        part = min(in_parts(count).part_bytes, own.file_bytes)
-        return max(moved, max(own.file_bytes / part / at_once, 1.0) * (first_byte + part / rate))
+    def seconds(count: int) -> tuple[float, float]:
+        """By requests, and by bytes."""
+        upload = in_parts(count)
+        part = min(upload.part_bytes, own.file_bytes)
+        by_bytes = max(own.file_bytes / part / at_once, 1.0) * (first_byte + part / rate)
+        return upload.requests / each_second, max(moved, by_bytes)
 
     counts = range(1, own.parts + 1)
-    limited = bisect_left(counts, True, key=lambda count: by_requests(count) > by_bytes(count))
+    limited = bisect_left(counts, True, key=lambda count: gt(*seconds(count)))
     # The last that requests do not limit, and the first that they do.
     around = counts[max(limited - 1, 0) : limited + 1]
-    return in_parts(min(around, key=lambda count: max(by_requests(count), by_bytes(count)))).part_bytes
+    return in_parts(min(around, key=lambda count: max(seconds(count)))).part_bytes
 
 
 def _requests(way: str, load: Load, nodes: int, facts: Facts) -> tuple[Quantity, Quantity, Quantity, list[Quantity]]:

@@ -42,8 +42,11 @@ def abilities(facts: Facts) -> tuple[Ability, ...]:
 
 def ability_of(placed: Placement, facts: Facts) -> Ability:
     """What can be done where this kind of data lies."""
-    backing = placed.backed_by if placed.option == MOUNTPOINT else None
-    return next(one for one in abilities(facts) if (one.option, one.backing) == (placed.option, backing))
+    return _ability(placed.option, placed.backed_by if placed.option == MOUNTPOINT else None, facts)
+
+
+def _ability(option: str, backing: str | None, facts: Facts) -> Ability:
+    return next(one for one in abilities(facts) if (one.option, one.backing) == (option, backing))
 
 
 def lacking(ability: Ability, needed: frozenset[str]) -> tuple[str, ...]:
@@ -73,7 +76,7 @@ def through_mount(backing: str, facts: Facts) -> Iterator[Reason]:
 
     References: mountpoint-semantics, pytorch-dcp-writer, transformers-staging.
     """
-    ability = _mounted(backing, facts)
+    ability = _ability(MOUNTPOINT, backing, facts)
     known = {saver: needed for saver in facts.model.parts["savers"] if (needed := needs(saver, facts)) is not None}
     takes = tuple(saver for saver in known if can_use(saver, ability, facts))
     yield Reason("mount-takes-savers", {"savers": takes}, _SEMANTICS)
@@ -86,16 +89,12 @@ def through_mount(backing: str, facts: Facts) -> Iterator[Reason]:
 
 def refused(backing: str, writers: int, facts: Facts) -> Iterator[Reason]:
     """That the saver of the plan cannot write through Mountpoint to this kind of bucket, where it cannot."""
-    saver, ability = saver_of(writers), _mounted(backing, facts)
+    saver, ability = saver_of(writers), _ability(MOUNTPOINT, backing, facts)
     if not can_use(saver, ability, facts):
         yield from _refuses((saver,), ability, facts)
 
 
 _SEMANTICS = "mountpoint-semantics"
-
-
-def _mounted(backing: str, facts: Facts) -> Ability:
-    return next(one for one in abilities(facts) if (one.option, one.backing) == (MOUNTPOINT, backing))
 
 
 def _refuses(savers: tuple[str, ...], ability: Ability, facts: Facts) -> Iterator[Reason]:

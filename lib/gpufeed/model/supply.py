@@ -109,8 +109,8 @@ def _as_asked(option: str, load: Load) -> Load:
         return load
     part, sent, under_way, each_request = load.on_s3
     if load.whole:
-        return replace(load, request_bytes=part, object_bytes=part * 2.0)
-    return replace(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request)
+        return replace(load, request_bytes=part, object_bytes=part * 2.0, on_s3=None)
+    return replace(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request, on_s3=None)
 
 
 @frozen
