@@ -19,15 +19,21 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # What is tested is the snapshot: a price file of whoever runs the tests must not change an answer.
 os.environ["GPUFEED_PRICES"] = ""
 
-# Kept between runs (and not committed), so that the sample is loaded once.
-KEPT = Path(__file__).parents[1] / ".gpufeed" / "test-demo"
+# Of the processes that share a test run ("gw0", "gw1", …), the number of this one.
+PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
-def start_on_free_port(first: int) -> demo.Demo:
+@pytest.fixture(scope="session")
+def demo_folder() -> Path:
+    """Kept between runs (and not committed), so that the sample is loaded once."""
+    return Path(__file__).parents[1] / ".gpufeed" / f"test-demo-{PROCESS}"
+
+
+def start_on_free_port(first: int, folder: Path) -> demo.Demo:
     """A server of its own on the first free block of ports: several test runs may share a machine."""
     for port in range(first, first + 200, len(demo.PORTS)):
         try:
-            return demo.start(port, KEPT)
+            return demo.start(port, folder)
         except GpufeedError as error:
             if error.message_id != "demo.port-in-use":
                 raise
@@ -35,8 +41,8 @@ def start_on_free_port(first: int) -> demo.Demo:
 
 
 @pytest.fixture(scope="session")
-def demo_server() -> Iterator[demo.Demo]:
-    server = start_on_free_port(18500)
+def demo_server(demo_folder: Path) -> Iterator[demo.Demo]:
+    server = start_on_free_port(18500 + 200 * PROCESS, demo_folder)
     yield server
     server.stop()
 

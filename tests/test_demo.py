@@ -38,9 +38,11 @@ def test_the_sample_is_the_same_on_every_machine() -> None:
     ]
 
 
-def test_the_server_holds_the_sample_and_a_second_call_finds_it_running(demo_server: demo.Demo) -> None:
+def test_the_server_holds_the_sample_and_a_second_call_finds_it_running(
+    demo_server: demo.Demo, demo_folder: Path
+) -> None:
     port = int(demo_server.endpoint_url.rsplit(":", 1)[1])
-    found = demo.connect_or_start(port, Path(__file__).parents[1] / ".gpufeed" / "test-demo")
+    found = demo.connect_or_start(port, demo_folder)
     assert not found.started
     found.stop()  # leaves a server it did not start alone
     assert found.objects().get("video-shards/shard-000015.tar").nbytes == 8 * 1024 * 1024

@@ -62,6 +62,14 @@ class Quantity(NamedTuple):
         bounds = low / its_high, value / its_value, high / its_low
         return _of_both(*bounds, basis, its_basis, sources, its_sources, unit)
 
+    def plus(self, other: Quantity | float, unit: str) -> Quantity:
+        """``(self + other).named(unit)``, likewise."""
+        low, value, high, _, basis, sources = self
+        if not isinstance(other, Quantity):
+            return _new(Quantity, (low + other, value + other, high + other, unit, basis, sources))
+        its_low, its_value, its_high, _, its_basis, its_sources = other
+        return _of_both(low + its_low, value + its_value, high + its_high, basis, its_basis, sources, its_sources, unit)
+
     def middle(self) -> Quantity:
         """The same number without its range: where it stands above and below a fraction, only one may range."""
         return self.at(self.value)

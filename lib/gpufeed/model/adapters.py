@@ -39,4 +39,4 @@ def adapters_per_rank(parameters: float, facts: Facts) -> Quantity:
         grown = [(parameters / size) ** power for power in (_WIDER, _DEEPER)]
         low, high = nearest.low * min(grown), nearest.high * max(grown)
     rests_on = smaller[1] + larger[1]
-    return (rests_on._replace(low=low, value=value, high=high) * section.known("other_shapes")).named("count")
+    return rests_on._replace(low=low, value=value, high=high).times(section.known("other_shapes"), "count")

@@ -105,7 +105,7 @@ def _cheaper(
     now, then = plan.cost.total, other.cost.total
     if now is None or then is None:
         return None
-    then = then if once is None else (then + once).named(plan.currency)
+    then = then if once is None else then.plus(once, plan.currency)
     saves = now.value - then.value
     if not _worth_naming(saves, plan, job):
         return None
@@ -174,7 +174,7 @@ def _same_region(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         if not _worth_naming(saves, plan, job):
             return
     said = {
-        "across": (line.quantity * GIB).named("bytes"),
+        "across": line.quantity.times(GIB, "bytes"),
         "bytes": job.run.dataset_bytes,
         "saves": None if saves is None else Quantity.exact(saves, plan.currency),
     }

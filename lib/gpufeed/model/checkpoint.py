@@ -28,7 +28,7 @@ def stall(demand: Demand, write: Quantity | None, bulk: Bulk | None, facts: Fact
     waits, blocks, shortest, beyond = save, save, 0.0, None
     if demand.checkpoint_mode == "async":
         blocks, beyond, shortest = host_copy(demand, size, facts), _beyond(save, interval), save.high
-        waits = (blocks + beyond).named("seconds")
+        waits = blocks.plus(beyond, "seconds")
     failure = demand.mean_time_to_failure
     best = None if failure is None else max(shortest, formulas.daly_interval(blocks.value, failure.value))
     return CheckpointStall(
@@ -36,7 +36,7 @@ def stall(demand: Demand, write: Quantity | None, bulk: Bulk | None, facts: Fact
         stall_seconds=waits,
         interval=interval,
         best_interval=best,
-        share=least(waits / interval, _ALL_THE_TIME).named("share"),
+        share=least(waits.per(interval, "share"), _ALL_THE_TIME),
         restore_seconds=None if bulk is None else _restore(demand, size, bulk, facts),
         fits_interval=save.value <= interval,
         blocks_seconds=blocks,
@@ -86,7 +86,7 @@ def host_copy(demand: Demand, size: Quantity, facts: Facts) -> Quantity:
 
     Equation: bytes / (GPU-to-host rate × ranks that save).
     """
-    return (size / (facts.model.known("host_copy_per_accelerator") * demand.checkpoint_writers)).named("seconds")
+    return size.per(facts.model.known("host_copy_per_accelerator") * demand.checkpoint_writers, "seconds")
 
 
 def _beyond(save: Quantity, interval: float) -> Quantity:

@@ -56,7 +56,7 @@ def _read_once(job: Job) -> Quantity | None:
     requests = run.gets_once * nodes
     lines = [bill.line("gets", "requests", S3, "get", requests)]
     if run.network_path in (NAT, OTHER_REGION):
-        across = (run.dataset_bytes * nodes).named("bytes")
+        across = run.dataset_bytes.times(nodes, "bytes")
         lines.append(bill.line("transfer", "transfer", "network", run.network_path, across))
     if run.kms_calls is not None:
         lines.append(bill.line("kms", "kms", "encryption", "kms", requests * run.kms_calls))

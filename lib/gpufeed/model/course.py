@@ -83,7 +83,7 @@ def _during(plan: Recommendation, job: Job) -> Iterator[Step]:
     for waited in waits:
         if waited is not None:
             hours = hours + waited
-    seconds = None if None in waits else (hours * 3600.0).named("seconds")
+    seconds = None if None in waits else hours.times(3600.0, "seconds")
     evaluation = evaluating(job.run.evaluation)
     if evaluation is None:
         yield Step("train", DURING, seconds, {"fed": plan.fed})
@@ -117,7 +117,7 @@ def _copies(plan: Recommendation, job: Job) -> Iterator[Step]:
     exporting = placed.configuration if place == FSX else None
     made = saves_in(job.run.training_hours, job.workload, job.demand, job.facts, exporting)
     if made is not None and made.copies > made.kept.value:
-        left = {"bytes": (made.size * made.copies).named("bytes"), "billed": made.kept_in_s3_bytes.named("bytes")}
+        left = {"bytes": made.size.times(made.copies, "bytes"), "billed": made.kept_in_s3_bytes.named("bytes")}
         yield Step(f"delete.copies.{place}", DURING, None, left)
 
 

@@ -87,13 +87,13 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     )
     read = None
     if samples is not None and sample_bytes is not None:
-        read = (samples * sample_bytes * accelerators).named("bytes/s")
+        read = (samples * sample_bytes).times(accelerators, "bytes/s")
     if object_bytes is None:
         object_bytes = _packed(section, sample_bytes)
     request_bytes = _request_bytes(workload, object_bytes, sample_bytes, facts, profile)
     requests = None
     if read is not None and request_bytes is not None:
-        requests = (read / counted(request_bytes, profile)).named("requests/s")
+        requests = read.per(counted(request_bytes, profile), "requests/s")
     workers = _stated_or(workload.workers_per_accelerator, facts.model.known("workers_per_accelerator"))
     each = _stated_or(workload.requests_in_flight_per_worker, facts.model.known("requests_in_flight_per_worker"))
     if workload.workers_per_accelerator is None:
@@ -107,10 +107,10 @@ def demand(workload: Workload, facts: Facts, profile: PrefixProfile | None = Non
     writers = _writers(workload, accelerators)
     restored, restore = _restored(workload, checkpoint, writers, facts), None
     if restored is not None and workload.restore_target is not None:
-        restore = (restored / workload.restore_target).named("bytes/s")
+        restore = restored.per(workload.restore_target, "bytes/s")
     return Demand(
         accelerators=accelerators,
-        samples_per_s=None if samples is None else (samples * accelerators).named("samples/s"),
+        samples_per_s=None if samples is None else samples.times(accelerators, "samples/s"),
         tokens_per_s_per_accelerator=tokens,
         read_bytes_per_s=read,
         read_requests_per_s=requests,
@@ -138,7 +138,7 @@ def _all_jobs(workload: Workload, *of_one: Quantity | None) -> AllJobs | None:
     jobs = workload.jobs or 1
     if jobs == 1:
         return None
-    return AllJobs(*(None if rate is None else (rate * jobs).named(rate.unit) for rate in of_one))
+    return AllJobs(*(None if rate is None else rate.times(jobs, rate.unit) for rate in of_one))
 
 
 def _stated_or(stated: float | None, default: Quantity) -> Quantity:
@@ -158,7 +158,7 @@ def _packed(section: Section, sample_bytes: Quantity | None) -> Quantity | None:
     per_object = section.quantity("samples_per_object")
     if sample_bytes is None or per_object is None:
         return None
-    return (sample_bytes * per_object).named("bytes")
+    return sample_bytes.times(per_object, "bytes")
 
 
 _Rates = tuple[Quantity | None, Quantity | None, Quantity | None]
@@ -188,7 +188,7 @@ def _rates(
         samples = Quantity.exact(workload.samples_per_second_per_accelerator, "samples/s")
         if tokens is not None:
             sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
-            tokens = (samples * sequence.value).named("tokens/s")
+            tokens = samples.times(sequence.value, "tokens/s")
     if samples is None:
         notes.warn("no-sample-rate", preset=preset, accelerator=accelerator)
     return samples, tokens, per_sample
@@ -217,7 +217,7 @@ def _sample_bytes(workload: Workload, section: Section, object_bytes: Quantity |
     if per_token is not None:
         # A sequence of a stated length is exact; only the bytes per token are a range.
         sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
-        return (per_token * sequence.value).named("bytes")
+        return per_token.times(sequence.value, "bytes")
     per_object, published = section.quantity("samples_per_object"), section.quantity("sample_bytes")
     if object_bytes is None:
         return published
@@ -255,23 +255,23 @@ def _language_model(
         notes.warn("precision-as-family", precision=workload.precision, family=kind)
     elif runs is not None and of_family.value != 1.0:
         # Its middle alone: the range of the family's runs stays the range.
-        in_weights = (in_weights * of_family.middle()).named("share")
+        in_weights = in_weights.times(of_family.middle(), "share")
     if runs is not None and _is_mixture(workload):
         notes.warn("mixture-taken-for-transformer")
     own_mixtures = _is_mixture(workload) and bool(section.get_value("of_mixtures"))
     if _is_mixture(workload) and not own_mixtures:
         in_weights = _share_of_mixture(in_weights, accelerator, kind, facts)
     sequence = _stated_or(workload.sequence_length, section.known("sequence_length"))
-    weights = (section.known("flops_per_token_per_parameter") * active).named("FLOP")
+    weights = section.known("flops_per_token_per_parameter").times(active, "FLOP")
     attention = formulas.attention_flops_per_token(active.value, sequence.value, facts.model.known("width_per_layer"))
     # The shares were fitted with the middle of the shape, so what other shapes differ by is in their range already.
     attention = attention.middle()
     if own_mixtures:  # their shares were fitted without it
-        attention = (attention * section.known("attention_layers")).named("FLOP")
+        attention = attention.times(section.known("attention_layers"), "FLOP")
     notes.keep(weights=weights, attention=attention, peak=peak, bf16_peak=bf16_peak)
     notes.keep(share_in_weights=in_weights, share_in_attention=in_attention)
     tokens = formulas.llm_tokens_per_second(weights, in_weights * peak, attention, in_attention * bf16_peak)
-    return tokens, (tokens / sequence.value).named("samples/s")
+    return tokens, tokens.per(sequence.value, "samples/s")
 
 
 def _peaks(
@@ -288,7 +288,7 @@ def _peaks(
         notes.warn("no-peak-rate", **said)
         return None
     # The shares were fitted against the middle of a multiplier that is a range.
-    return bf16_peak if kind == "bf16" else (bf16_peak * multiplier.middle()).named("FLOP/s"), bf16_peak
+    return bf16_peak if kind == "bf16" else bf16_peak.times(multiplier.middle(), "FLOP/s"), bf16_peak
 
 
 def _share_of_mixture(dense: Quantity, accelerator: str, kind: str, facts: Facts) -> Quantity:
@@ -301,7 +301,7 @@ def _share_of_mixture(dense: Quantity, accelerator: str, kind: str, facts: Facts
     family = facts.accelerators[accelerator].get_value("family")
     if family in own and kind in own[family]:
         return own[family].known(kind)
-    return (dense.middle() * facts.model.known("mixture_of_experts_share")).named("share")
+    return dense.middle().times(facts.model.known("mixture_of_experts_share"), "share")
 
 
 def _published_runs(
@@ -337,7 +337,7 @@ def _shares_at(parameters: float, runs: Section) -> tuple[Quantity, Quantity]:
     within = min(max(parameters, sizes.low), sizes.high)
     factor = formulas.smaller_for_larger(within, sizes.value, runs.known("fall_with_size").value)
     in_weights, in_attention = runs.known("share_in_weights"), runs.known("share_in_attention")
-    return (in_weights * factor).named("share"), (in_attention * factor).named("share")
+    return in_weights.times(factor, "share"), in_attention.times(factor, "share")
 
 
 def _as_at_another_precision(
@@ -361,9 +361,9 @@ def _as_at_another_precision(
     here, all_there = (_shares_at(parameters, everybody[family].parts[name]) for name in (kind, other))
     chip = facts.accelerators[accelerator]
     best, peak = chip.quantity("achievable_bf16"), chip.known("peak_bf16")
-    found = [(own * (h.middle() / t.middle())).named("share") for own, h, t in zip(there, here, all_there, strict=True)]
+    found = [own.times(h.middle() / t.middle(), "share") for own, h, t in zip(there, here, all_there, strict=True)]
     if kind == "bf16" and best is not None:
-        found = [least(share, best / peak).named("share") for share in found]
+        found = [least(share, best / peak) for share in found]
     return found[0], found[1]
 
 
@@ -403,7 +403,7 @@ def _rate_of(part: Section) -> Quantity | None:
     batch, compute = part.quantity("batch_size"), part.quantity("compute_seconds")
     if batch is None or compute is None:
         return part.quantity("samples_per_second")
-    return (batch / compute).named("samples/s")
+    return batch.per(compute, "samples/s")
 
 
 def _request_bytes(
@@ -438,7 +438,7 @@ def _in_parts(whole: Quantity, part: Quantity) -> Quantity:
     if whole.value <= part.value:
         return whole
     few, requests, many = (gets_of(whole.value, bound) for bound in (part.high, part.value, part.low))
-    return (whole.middle() / Quantity(few, requests, many, "", part.basis, part.sources)).named("bytes")
+    return whole.middle().per(Quantity(few, requests, many, "", part.basis, part.sources), "bytes")
 
 
 def counted(request_bytes: Quantity, profile: PrefixProfile | None) -> Quantity:
@@ -474,7 +474,7 @@ def _checkpoint_bytes(workload: Workload, section: Section, facts: Facts, notes:
         if _is_mixture(workload):
             notes.warn("adapters-of-mixture", parameters=parameters)
         adapters = adapters_per_rank(parameters, facts) * rank.value
-        return (adapters * adapter.known("adapter_bytes_per_parameter")).named("bytes")
+        return adapters.times(adapter.known("adapter_bytes_per_parameter"), "bytes")
     each = facts.model.parts["checkpoint_bytes_per_parameter"].known(workload.optimizer or "adamw")
     return formulas.checkpoint_bytes(parameters, each)
 
@@ -493,7 +493,7 @@ def base_model_bytes(workload: Workload, facts: Facts) -> Quantity | None:
     each = facts.model.parts["checkpoint_bytes_per_parameter"].known("weights-only")
     if workload.task == "qlora":
         each = facts.workloads["lora"].known("base_bytes_per_parameter_qlora")
-    return (each * parameters).named("bytes")
+    return each.times(parameters, "bytes")
 
 
 def _writers(workload: Workload, accelerators: int) -> int:
@@ -542,8 +542,8 @@ def _checkpoint_write(
     if checkpoint is None:
         return None
     if mode == "async":
-        return (checkpoint / interval).named("bytes/s")
-    return (checkpoint / (stall_tolerance(workload, facts).middle() * interval)).named("bytes/s")
+        return checkpoint.per(interval, "bytes/s")
+    return checkpoint.per(stall_tolerance(workload, facts).middle() * interval, "bytes/s")
 
 
 def stall_tolerance(workload: Workload, facts: Facts) -> Quantity:

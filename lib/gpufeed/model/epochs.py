@@ -66,10 +66,10 @@ def passes_of(workload: Workload, dataset: Quantity, facts: Facts) -> Passes:
     if instance is not None:
         memory, reads = instance.quantity("host_memory"), instance.quantity("nvme_read_iops")
         count, size = instance.quantity("nvme_drives"), instance.quantity("nvme_drive_size")
-        drives = None if count is None or size is None else (size * count.value).named("bytes")
+        drives = None if count is None or size is None else size.times(count.value, "bytes")
     if workload.host_memory_bytes is not None:
         memory = Quantity.exact(workload.host_memory_bytes, "bytes")
-    cache = None if memory is None else (memory * facts.model.known("page_cache_share")).named("bytes")
+    cache = None if memory is None else memory.times(facts.model.known("page_cache_share"), "bytes")
     working_set = workload.working_set_bytes
     read = dataset if working_set is None else Quantity.exact(working_set, "bytes")
     return Passes(
@@ -145,7 +145,7 @@ def first_epoch(
     if copied and passes.copied_by is not None:
         load_seconds = _copy_seconds(*passes.copied_by, load, facts)
     if brought_in is not None and loaded is not None:
-        load_seconds = (needed / loaded).named("seconds")
+        load_seconds = needed.per(loaded, "seconds")
         if asked is not None and within:
             opened = load.object_bytes.middle() / load.request_bytes.middle()
             files = needed if passes.covered is None else least(needed, passes.covered * opened)
@@ -154,16 +154,16 @@ def first_epoch(
             waits = formulas.filling_wait(needed, brought_in, served)
         if weights is not None and given.option == FSX and configuration is not None:
             brought = least(_hydrate_bytes(configuration, facts), configuration.write_bytes_per_s)
-            load_seconds = (load_seconds + weights / brought).named("seconds")
+            load_seconds = load_seconds.plus(weights / brought, "seconds")
             if waits is not None and bulk is not None:
-                waits = (waits + formulas.filling_wait(weights, brought, bulk)).named("seconds")
+                waits = waits.plus(formulas.filling_wait(weights, brought, bulk), "seconds")
         if brought_in.value < rate.value or (for_files is not None and for_files.value > 0.0):
             limited_by = "hydrate" if given.option == FSX else "import"
         if for_files is not None and asked is not None:
             slowed = 1.0 / (for_files / (passes.bytes / served) + 1.0)
-            rate, fed = (served * slowed).named("bytes/s"), (formulas.fed(rate, asked) * slowed).named("share")
+            rate, fed = served.times(slowed, "bytes/s"), formulas.fed(rate, asked).times(slowed, "share")
         else:
-            rate = least(rate, brought_in).named("bytes/s")
+            rate = least(rate, brought_in)
             fed = None if asked is None else formulas.fed(rate, asked)
             served = rate if asked is None else least(rate, asked)
     part = None if passes.touched is None else passes.covered
@@ -195,7 +195,7 @@ def _copy_seconds(gets: Quantity, puts: Quantity, load: Load, facts: Facts) -> Q
     References: s3-performance, s3-express-performance.
     """
     written = facts.options[EXPRESS].known("write_requests_per_bucket")
-    return most(gets / reads_of_prefixes(load, facts), puts / written).named("seconds")
+    return most(gets.per(reads_of_prefixes(load, facts), "seconds"), puts / written)
 
 
 def _brought_in(
@@ -303,7 +303,7 @@ def _from_servers(
         return LaterEpochs(own, given.option, everything)
     sent = least(
         *(limit for name, limit in given.limits.items() if name != DISKS),
-        most(disks, (network / passes.jobs).named("bytes/s")),
+        most(disks, network.per(passes.jobs, "bytes/s")),
     )
     fed = formulas.fed(sent, asked)
     mixed = fed._replace(low=fed.low if sure else own.low, value=fed.value if likely else own.value)
@@ -344,7 +344,7 @@ def share_read(later: LaterEpochs | None, passes: Passes) -> Quantity:
     """What of the run's reads the option itself serves: (1 + (E − 1) × share asked again) / E."""
     if later is None or passes.epochs is None or later.asked_again.low >= 1.0:
         return Quantity.exact(1.0, "share")
-    return ((later.asked_again * (passes.epochs - 1.0) + 1.0) / passes.epochs).named("share")
+    return (later.asked_again * (passes.epochs - 1.0) + 1.0).per(passes.epochs, "share")
 
 
 def copied_once(
@@ -366,7 +366,7 @@ def copied_once(
         return None
     parts = facts.model.known("checkpoint_parts_in_flight") * demand.accelerators
     from_s3 = supply(S3, replace(load, in_flight=parts), facts).read_bytes_per_s
-    seconds = None if from_s3 is None else (data * passes.nodes / from_s3).named("seconds")
+    seconds = None if from_s3 is None else (data * passes.nodes).per(from_s3, "seconds")
     fed = None
     if passes.drive_reads is not None and demand.read_bytes_per_s is not None:
         fed = formulas.fed(passes.drive_reads * (DRIVE_BLOCK * passes.nodes), demand.read_bytes_per_s)
@@ -393,7 +393,7 @@ def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Cave
     if passes.covered is not None:
         found = {"read": passes.covered, "all": passes.bytes}
         if passes.touched is None:
-            share = (passes.covered / passes.bytes.middle()).named("share")
+            share = passes.covered.per(passes.bytes.middle(), "share")
             yield Caveat("run-shorter-than-epoch-at-random", found | {"share": share})
         else:
             yield Caveat("run-shorter-than-epoch", found)
@@ -419,4 +419,4 @@ def hours_of(passes: Passes, demand: Demand) -> Quantity | None:
     asked = demand.read_bytes_per_s
     if passes.epochs is None or asked is None:
         return None
-    return (passes.bytes * passes.epochs / asked / 3600.0).named("hours")
+    return (passes.bytes * passes.epochs / asked).per(3600.0, "hours")

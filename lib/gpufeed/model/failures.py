@@ -34,6 +34,6 @@ def by_definition(workload: Workload, demand: Demand, facts: Facts) -> tuple[Fai
     found = [FailureDefinition(NODE_RATE, None, None, (1.0 / (rate * workload.instances)).named("seconds"))]
     for name, row in rows.parts.items():
         gpus, published = int(row.known("gpus").value), row.known("mean_time_to_failure")
-        here = (published * (gpus / demand.accelerators)).named("seconds")
+        here = published.times(gpus / demand.accelerators, "seconds")
         found.append(FailureDefinition(name, gpus, published, here))
     return tuple(sorted(found, key=lambda definition: -definition.here.value))

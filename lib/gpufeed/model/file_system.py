@@ -533,4 +533,4 @@ def _price(section: Section, gib: float, iops: float | None, region: str, facts:
     ordered = 0.0 if iops is None else max(0.0, iops - included)
     name = section.id.removeprefix("fsx.")
     storage, metadata = fsx.prices(fsx.Order(name, gib, iops or included, ordered, efa=False), region, facts)
-    return None if storage is None or metadata is None else (storage + metadata).named("per month")
+    return None if storage is None or metadata is None else storage.plus(metadata, "per month")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.model import workload as entered
 from gpufeed.model.demand import preset_of, stall_tolerance
+from gpufeed.model.frozen import changed
 from gpufeed.model.job import job_of
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Evaluation, Recommendation
@@ -41,8 +42,8 @@ class Trait:
     def set_to(self, value: float, workload: Workload) -> Workload:
         number: Any = int(value) if self.whole else value
         if self.name == "checkpoint_interval":  # a stated word would hide the interval
-            return replace(workload, checkpoint_interval=number, checkpoints=None)
-        return replace(workload, **{self.name: number})
+            return changed(workload, checkpoint_interval=number, checkpoints=None)
+        return changed(workload, **{self.name: number})
 
 
 def traits(plan: Recommendation, facts: Facts, profile: PrefixProfile | None) -> list[Trait]:

@@ -63,7 +63,7 @@ def attention_flops_per_token(parameters: float, sequence_length: float, aspect:
 
 def request_seconds(request_bytes: Quantity, first_byte: Quantity, per_request_rate: Quantity) -> Quantity:
     """How long one read takes: t = L0 + size / b.  References: durner-2023."""
-    return (first_byte + request_bytes / per_request_rate).named("seconds")
+    return first_byte.plus(request_bytes / per_request_rate, "seconds")
 
 
 def in_flight_rate(in_flight: Quantity | float, request_bytes: Quantity, seconds: Quantity) -> Quantity:
@@ -88,12 +88,12 @@ def half_time_size(first_byte: Quantity, per_request_rate: Quantity) -> Quantity
 
     Smaller objects spend most of the time waiting.  "Small" has no number in the published rule; this is ours.
     """
-    return (first_byte * per_request_rate).named("bytes")
+    return first_byte.times(per_request_rate, "bytes")
 
 
 def fed(supply: Quantity, demand: Quantity) -> Quantity:
     """The share of steady-state reads delivered at full GPU speed, 0–1: min(1, supply / demand)."""
-    return least(supply / demand, _ALL).named("share")
+    return least(supply.per(demand, "share"), _ALL)
 
 
 _ALL = Quantity(1.0, 1.0, 1.0)
@@ -186,4 +186,4 @@ def whole_checkpoint_seconds(size: Quantity, rate: Quantity, reached: Quantity) 
 
 def checkpoint_bytes(parameters: float, bytes_per_parameter: Quantity) -> Quantity:
     """Bytes of one full checkpoint: parameters × (weights + optimizer state) bytes per parameter."""
-    return (bytes_per_parameter * parameters).named("bytes")
+    return bytes_per_parameter.times(parameters, "bytes")

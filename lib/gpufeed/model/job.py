@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model.cost import Run, bill_of, copy_requests
 from gpufeed.model.demand import counted, demand, gets_of_profile
 from gpufeed.model.epochs import Passes, covered, hours_of, passes_of, touched
-from gpufeed.model.frozen import frozen
+from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.parts import part_of_saves
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
@@ -87,13 +85,13 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     passes = _with_epochs_of(run, passes, warnings)
     warnings += told
     traffic = traffic_of(workload, asked, evaluation, run.objects, facts)
-    passes = replace(passes, covered=covered(passes, run.read_bytes))
+    passes = changed(passes, covered=covered(passes, run.read_bytes))
     run = _with_evaluations(run, evaluation, asked)
     if traffic.starts.base_model_bytes is not None:
-        run = replace(run, weights=traffic.starts.base_model_once, weights_read=traffic.starts.base_model_bytes)
+        run = changed(run, weights=traffic.starts.base_model_once, weights_read=traffic.starts.base_model_bytes)
     read = touched(workload, passes, evaluation, opens_an_object=load.opens_an_object)
-    passes, run = replace(passes, touched=read), replace(run, touched_bytes=read or passes.bytes)
-    passes = replace(passes, copied_by=copy_requests(bill_of(run, facts)))
+    passes, run = changed(passes, touched=read), changed(run, touched_bytes=read or passes.bytes)
+    passes = changed(passes, copied_by=copy_requests(bill_of(run, facts)))
     if run.gpu_hour_price is None:
         found = {"region": region} | ({} if run.gpu_price_elsewhere is None else {"price": run.gpu_price_elsewhere})
         warnings.append(Caveat("gpu-priced-elsewhere" if "price" in found else "gpu-not-priced", found))
@@ -120,20 +118,20 @@ def _with_parts(asked: Demand, load: Load, facts: Facts) -> tuple[Demand, Load, 
     Restoring, every rank reads, also where one alone has written.  A checkpoint, and the weights of a base model, do
     not lie under the prefixes of the data: each is taken to lie under the default number of them.
     """
-    asked = replace(asked, checkpoint_part_bytes=part_of_saves(asked, load, facts))
+    asked = changed(asked, checkpoint_part_bytes=part_of_saves(asked, load, facts))
     part, prefixes = facts.model.known("part_bytes"), facts.model.known("prefixes")
     elsewhere = _saved(asked, part, upload_of_saves(asked, None, facts), facts)
     on_s3 = None
     if asked.checkpoint_part_bytes is not None:
         on_s3 = _saved(asked, asked.checkpoint_part_bytes, upload_of_saves(asked, S3, facts), facts)
-    load = replace(
+    load = changed(
         load,
         writers=elsewhere.under_way,
         part_bytes=elsewhere.sent,
         bytes_per_put=elsewhere.each_request,
         on_s3=on_s3,
     )
-    bulk = replace(
+    bulk = changed(
         load,
         request_bytes=part,
         object_bytes=part * 2.0,
@@ -160,7 +158,7 @@ def _saved(asked: Demand, part: Quantity, upload: Upload | None, facts: Facts) -
     sent = each = part
     at_once = facts.model.known("checkpoint_parts_in_flight")
     if upload is not None and asked.checkpoint_bytes is not None:
-        sent = least(part, asked.checkpoint_bytes / asked.checkpoint_writers).named("bytes")
+        sent = least(part, asked.checkpoint_bytes / asked.checkpoint_writers)
         each = _each_request(part + asked.checkpoint_bytes, part, upload)
         at_once = least(at_once, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
     return Parts(part, sent, at_once * asked.checkpoint_writers, each)
@@ -173,7 +171,7 @@ def _each_request(rests_on: Quantity, part: Quantity, upload: Upload) -> Quantit
     """
 
     def each(bound: float) -> float:
-        return upload.file_bytes / replace(upload, part_bytes=max(upload.part_bytes, round(bound))).requests
+        return upload.file_bytes / changed(upload, part_bytes=max(upload.part_bytes, round(bound))).requests
 
     low, value, high = (each(bound) for bound in part[:3])
     return rests_on._replace(low=low, value=value, high=high, unit="bytes")
@@ -246,7 +244,7 @@ def _within(training: float, workload: Workload, asked: Demand, passes: Passes, 
     hours = Quantity.exact(training, "hours")
     found = {"hours": hours, "epochs": stated, "of_epochs": hours_of(passes, asked), "possible": most}
     warnings.append(Caveat("epochs-beyond-hours", found, grave=True))
-    return replace(passes, epochs=most)
+    return changed(passes, epochs=most)
 
 
 def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
@@ -259,7 +257,7 @@ def _with_epochs_of(run: Run, passes: Passes, warnings: list[Caveat]) -> Passes:
         return passes
     epochs = read.value / once.value
     warnings.append(Caveat("epochs-of-run-hours", {"hours": run.training_hours, "epochs": epochs, "bytes": once}))
-    return replace(passes, epochs=epochs)
+    return changed(passes, epochs=epochs)
 
 
 def _run(
@@ -283,9 +281,9 @@ def _run(
     read = None if asked.read_bytes_per_s is None else asked.read_bytes_per_s * seconds
     requests = None if asked.read_requests_per_s is None else asked.read_requests_per_s * seconds
     if passes.epochs is not None:
-        read = (passes.bytes * passes.epochs).named("bytes")
+        read = passes.bytes.times(passes.epochs, "bytes")
         size = asked.request_bytes
-        requests = None if size is None else (read / counted(size, profile)).named("requests")
+        requests = None if size is None else read.per(counted(size, profile), "requests")
     price, elsewhere, by_block = _gpu_hour_price(workload, region, facts)
     return Run(
         region=region,
@@ -331,7 +329,7 @@ def _once(
     if workload.objects is not None:
         count = dataset.at(objects)
     count = most(count, Quantity.exact(1.0))
-    return (count * gets_of(each, part)).named("requests"), (count * puts_of(each, facts)).named("requests")
+    return count.times(gets_of(each, part), "requests"), count.times(puts_of(each, facts), "requests")
 
 
 def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) -> Run:
@@ -339,11 +337,11 @@ def _with_evaluations(run: Run, evaluation: Evaluation | None, asked: Demand) ->
     count = evaluations_in(run.training_hours, evaluation)
     if evaluation is None or count is None or run.read_bytes is None:
         return run
-    more, requests = (evaluation.bytes * count).named("bytes"), run.requests
+    more, requests = evaluation.bytes.times(count, "bytes"), run.requests
     if requests is not None and asked.request_bytes is not None:
-        requests = (requests + more / asked.request_bytes.middle()).named("requests")
-    read = (run.read_bytes + more).named("bytes")
-    return replace(run, read_bytes=read, requests=requests, evaluation=evaluation, trained_bytes=run.read_bytes)
+        requests = requests.plus(more / asked.request_bytes.middle(), "requests")
+    read = run.read_bytes.plus(more, "bytes")
+    return changed(run, read_bytes=read, requests=requests, evaluation=evaluation, trained_bytes=run.read_bytes)
 
 
 def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quantity | None, Quantity | None, bool]:
@@ -359,7 +357,7 @@ def _gpu_hour_price(workload: Workload, region: str, facts: Facts) -> tuple[Quan
         block = facts.capacity_block_price(instance, region) if price is None and elsewhere is None else None
         price = price if block is None else block.quantity
     unit = f"{facts.currency_of(region)}/hour"
-    of_all = (None if each is None else (each * workload.instances).named(unit) for each in (price, elsewhere))
+    of_all = (None if each is None else each.times(workload.instances, unit) for each in (price, elsewhere))
     return next(of_all), next(of_all), block is not None
 
 
@@ -378,7 +376,7 @@ def _dataset_bytes(
     if workload.dataset_bytes is not None:
         return Quantity.exact(workload.dataset_bytes, "bytes")
     if workload.objects is not None and asked.object_bytes is not None:
-        return (asked.object_bytes * workload.objects).named("bytes")
+        return asked.object_bytes.times(workload.objects, "bytes")
     lora = workload.task in ("lora", "qlora")
     default = (facts.workloads["lora"] if lora else facts.model).known("dataset_bytes")
     warnings.append(Caveat("default-dataset", {"bytes": default.value}))

@@ -248,7 +248,7 @@ def gpus_fed(measurement: Measurement, demand: Quantity) -> Quantity | None:
     rate = measurement.read_bytes_per_s
     if rate is None or demand.low <= 0:
         return None
-    return (Quantity.exact(rate, "bytes/s", "measured") / demand).named("accelerators")
+    return Quantity.exact(rate, "bytes/s", "measured").per(demand, "accelerators")
 
 
 def concurrency_needed(measurement: Measurement, demand: float) -> int | None:

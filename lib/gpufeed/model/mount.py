@@ -24,7 +24,7 @@ def explained(reads: Placement, job: Job) -> Placement:
     mountpoint, cache = job.facts.options[MOUNTPOINT], None
     room = None
     if passes.drives is not None:
-        room = (passes.drives * (1.0 - mountpoint.known("cache_keeps_free").value)).named("bytes")
+        room = passes.drives.times(1.0 - mountpoint.known("cache_keeps_free").value, "bytes")
     if room is not None and passes.bytes.value <= room.value:
         again = Quantity.exact(formulas.share_asked_again(passes.nodes, passes.later), "share")
         cache = Reason("mountpoint-cache", {"bytes": passes.bytes, "capacity": room, "asked_again": again}, _SOURCE)
@@ -48,7 +48,7 @@ def caveats(reads: str, job: Job) -> Iterator[Caveat]:
         return
     mountpoint, files = job.facts.options[MOUNTPOINT], job.load.in_flight / job.load.nodes
     each = least(job.load.object_bytes.middle(), mountpoint.known("prefetch_window"))
-    ahead = (each * files).named("bytes")
+    ahead = each.times(files, "bytes")
     if ahead.value > free.value:
-        target = (memory * mountpoint.known("memory_target")).named("bytes")
+        target = memory.times(mountpoint.known("memory_target"), "bytes")
         yield Caveat("mountpoint-memory", {"files": files, "ahead": ahead, "free": free, "target": target})

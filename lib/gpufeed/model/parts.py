@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import replace
 from operator import gt
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
+from gpufeed.model.frozen import changed
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 from gpufeed.model.supply import Load
@@ -68,7 +68,7 @@ def _of_the_shortest(own: Upload, *, each_second: float, one: tuple[float, float
     first_byte, rate = one
 
     def in_parts(count: int) -> Upload:
-        return replace(own, part_bytes=max(own.part_bytes, math.ceil(own.file_bytes / count / MIB) * MIB))
+        return changed(own, part_bytes=max(own.part_bytes, math.ceil(own.file_bytes / count / MIB) * MIB))
 
     def seconds(count: int) -> tuple[float, float]:
         """By requests, and by bytes."""

@@ -31,7 +31,7 @@ def peak_of(workload: Workload, accelerator: str, facts: Facts) -> Quantity | No
     multiplier = multiplier_of(accelerator, precision, facts)
     if bf16_peak is None or multiplier is None or not runs_at(accelerator, precision, facts):
         return None
-    return (bf16_peak * multiplier).named("FLOP/s")
+    return bf16_peak.times(multiplier, "FLOP/s")
 
 
 def flops_per_use(workload: Workload, facts: Facts) -> Quantity | None:
@@ -44,7 +44,7 @@ def flops_per_use(workload: Workload, facts: Facts) -> Quantity | None:
     if parameters is None:
         return None
     preset = "lora" if workload.task in ("lora", "qlora") else "llm-text"
-    return (facts.workloads[preset].known("flops_per_token_per_parameter") * parameters).named("FLOP")
+    return facts.workloads[preset].known("flops_per_token_per_parameter").times(parameters, "FLOP")
 
 
 def uses_left(workload: Workload, accelerator: str, samples: Quantity, facts: Facts) -> Quantity | None:
@@ -55,7 +55,7 @@ def uses_left(workload: Workload, accelerator: str, samples: Quantity, facts: Fa
     peak, each = peak_of(workload, accelerator, facts), flops_per_use(workload, facts)
     if peak is None or each is None or not samples.value:
         return None
-    return (peak.at(peak.high) / (each * samples.value)).named("ratio")
+    return peak.at(peak.high).per(each * samples.value, "ratio")
 
 
 def least_uses(workload: Workload, section: Section) -> Quantity:

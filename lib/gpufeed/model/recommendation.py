@@ -75,7 +75,7 @@ class Demand:
 
     @property
     def read_bytes_per_s_per_accelerator(self) -> Quantity | None:
-        return None if self.read_bytes_per_s is None else (self.read_bytes_per_s / self.accelerators).named("bytes/s")
+        return None if self.read_bytes_per_s is None else self.read_bytes_per_s.per(self.accelerators, "bytes/s")
 
 
 @frozen

@@ -222,5 +222,5 @@ def backlog(
         interval=demand.checkpoint_interval,
         every=every,
         oldest=(export + every * demand.checkpoint_interval).named("seconds"),
-        queue=(export * kept).named("seconds"),
+        queue=export.times(kept, "seconds"),
     )

@@ -79,11 +79,11 @@ def _shared(both: OptionAnswer, reads: Cost, bill: Bill, job: Job) -> Saving:
     lines, currency = _exported(both.supply.configuration, bill, job), bill.run.currency
     saving = _saving(FSX, both.supply, both.stall, lines, bill)
     room = _dearer(_paid_for(reads, sum_of), _paid_for(both.cost, sum_of))
-    total = None if room is None or saving.total is None else (saving.total + room).named(currency)
+    total = None if room is None or saving.total is None else saving.total.plus(room, currency)
     elsewhere = None
     if total is None:
         about = _dearer(_paid_for(reads, weighed_sum), _paid_for(both.cost, weighed_sum))
-        elsewhere = None if about is None or saving.weighed is None else (saving.weighed + about).named(currency)
+        elsewhere = None if about is None or saving.weighed is None else saving.weighed.plus(about, currency)
     return replace(saving, room=room, total=total, elsewhere=elsewhere)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpufeed.facts.catalogue import Section
@@ -12,6 +12,7 @@ from gpufeed.model import fsx
 from gpufeed.model.cost import bill_of
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import clients_carry, need_of, need_of_saves
+from gpufeed.model.frozen import changed
 from gpufeed.model.fsx import GIB, Configuration, Need, Order
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import OptionAnswer, Reason
@@ -46,7 +47,7 @@ def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weight
     if best is None or best == orders[0]:
         return fsx.cheapest(need, job.region, facts)
     chosen = fsx.configured(best, job.region, facts, need)
-    return chosen if best in orders else replace(chosen, size_set_by=WAITING)
+    return chosen if best in orders else changed(chosen, size_set_by=WAITING)
 
 
 def unpriced_with_waiting(

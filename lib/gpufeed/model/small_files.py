@@ -257,7 +257,7 @@ def _way_there(source: str, prefix: _Prefix) -> Iterator[Quantity | None]:
     facts, region, workload = prefix.facts, prefix.region, prefix.plan.workload
     if workload.network_path == NAT or (workload.network_path == OTHER_REGION and source == S3):
         price = facts.price("network", workload.network_path, region)
-        yield None if price is None else (price * (prefix.profile.bytes / fsx.GIB)).named("")
+        yield None if price is None else price.times(prefix.profile.bytes / fsx.GIB, "")
     calls = kms_calls(workload.encryption, facts)
     if calls is not None and source == S3:
         yield requests_price("encryption", "kms", calls * float(prefix.requests), region, facts)

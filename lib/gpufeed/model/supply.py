@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model import formulas
-from gpufeed.model.frozen import frozen
+from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.fsx import Configuration, server_connections
 from gpufeed.model.recommendation import Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
@@ -58,7 +57,7 @@ class Load:
 
     def share_of(self, everything: Quantity) -> Quantity:
         """What one job has of it while all of them use it at once."""
-        return everything if self.jobs == 1 else (everything / self.jobs).named(everything.unit)
+        return everything if self.jobs == 1 else everything.per(self.jobs, everything.unit)
 
     @property
     def opens_an_object(self) -> bool:
@@ -92,13 +91,14 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
     if over_efa:
         network = load.efa_network
     if network is not None:
-        nominal = network * load.nodes
-        reached = nominal if load.whole or over_efa else nominal * facts.model.parts["network"].known("card_share")
-        limits["network-card"] = reached.named("bytes/s")
-        write = least(write, (network * load.writing_nodes).named("bytes/s"))
+        card = network.times(load.nodes, "bytes/s")
+        if not load.whole and not over_efa:
+            card = card.times(facts.model.parts["network"].known("card_share"), "bytes/s")
+        limits["network-card"] = card
+        write = least(write, network.times(load.writing_nodes, "bytes/s"))
     if option in (S3, EXPRESS):
         limits |= _client_processes(load, facts)
-    read = least(*limits.values()).named("bytes/s")
+    read = least(*limits.values())
     limited_by = min(limits, key=lambda name: limits[name].value)
     return Supply(option, settings, read, write, limited_by, limits, request_seconds)
 
@@ -109,8 +109,8 @@ def _as_asked(option: str, load: Load) -> Load:
         return load
     part, sent, under_way, each_request = load.on_s3
     if load.whole:
-        return replace(load, request_bytes=part, object_bytes=part * 2.0, on_s3=None)
-    return replace(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request, on_s3=None)
+        return changed(load, request_bytes=part, object_bytes=part * 2.0, on_s3=None)
+    return changed(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request, on_s3=None)
 
 
 @frozen
@@ -132,7 +132,7 @@ class Bulk:
         if whole.low > self.first_byte.high + part / self.each.low:
             return whole
         one = formulas.request_seconds(Quantity.exact(part, "bytes"), self.first_byte, self.each)
-        return most(whole, one).named("seconds")
+        return most(whole, one)
 
 
 def bulk(option: str, load: Load, facts: Facts, configuration: Configuration | None = None) -> Bulk:
@@ -154,11 +154,11 @@ def _client_processes(load: Load, facts: Facts) -> dict[str, Quantity]:
     """
     if load.client == BOTO3:
         each = facts.options[S3].known("per_process_boto3")
-        return {"client-processes": (each * load.processes).named("bytes/s")}
+        return {"client-processes": each.times(load.processes, "bytes/s")}
     share = facts.model.parts["network"].known("card_share_of_one_process")
     if load.s3_network is None or share.low * load.processes >= load.nodes:
         return {}
-    return {"client-processes": (load.s3_network * share * load.processes).named("bytes/s")}
+    return {"client-processes": (load.s3_network * share).times(load.processes, "bytes/s")}
 
 
 #: The client that reads in threads of one Python interpreter.
@@ -188,7 +188,7 @@ def calibrated(given: Supply, load: Load, request_bytes: float, seconds: float, 
         for name, limit in given.limits.items()
     }
     read = least(*limits.values()).named("bytes/s")
-    return replace(given, limits=limits, read_bytes_per_s=read, limited_by=min(limits, key=lambda n: limits[n].value))
+    return changed(given, limits=limits, read_bytes_per_s=read, limited_by=min(limits, key=lambda n: limits[n].value))
 
 
 def served_by(option: str, load: Load, facts: Facts) -> str:
@@ -223,7 +223,7 @@ def _request_time(option: str, load: Load, facts: Facts) -> Quantity:
 
 def _at_rate(requests_per_s: Quantity, load: Load) -> Quantity:
     """A requests/s limit in bytes/s at this load's request size."""
-    return (requests_per_s * load.request_bytes.value).named("bytes/s")
+    return requests_per_s.times(load.request_bytes.value, "bytes/s")
 
 
 def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantity, writes_per_s: Quantity) -> _Ceilings:
@@ -252,7 +252,7 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
         calls = load.share_of(load.kms_requests)
         limits["kms-requests"] = _at_rate(calls, load)
         write = least(write, calls * each)
-    return limits, seconds, write.named("bytes/s"), {}
+    return limits, seconds, write, {}
 
 
 def reads_of_prefixes(load: Load, facts: Facts) -> Quantity:
@@ -287,7 +287,7 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     """
     backing = served_by(MOUNTPOINT, load, facts)
     if "append" in load.operations and load.writing_ranks is not None:
-        load = replace(load, writers=load.writing_ranks)
+        load = changed(load, writers=load.writing_ranks)
     limits, seconds, write, _settings = (_s3 if backing == S3 else _express)(load, facts, None)
     if load.opens_an_object:
         if backing == S3:
@@ -313,13 +313,13 @@ def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
     seconds = _request_time(source, load, facts)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
-        "client-limit": (chosen.known("per_client_read") * load.nodes).named("bytes/s"),
+        "client-limit": chosen.known("per_client_read").times(load.nodes, "bytes/s"),
         "read-operations": _at_rate(load.share_of(chosen.known("read_iops")), load),
     }
     if source == S3:
         from_bucket, *_others = _s3(load, facts, None)
         limits |= {name: limit for name, limit in from_bucket.items() if name != "request-latency"}
-    write = load.share_of(chosen.known("aggregate_write")).named("bytes/s")
+    write = load.share_of(chosen.known("aggregate_write"))
     return limits, seconds, _by_streams(S3_FILES, write, load, facts), {}
 
 
@@ -332,13 +332,13 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         DISKS: load.share_of(configuration.read_bytes_per_s),
-        "client-limit": (_per_client(configuration, facts) * load.nodes).named("bytes/s"),
+        "client-limit": _per_client(configuration, facts).times(load.nodes, "bytes/s"),
     }
     if load.opens_an_object:
         limits["metadata-operations"] = _at_rate(load.share_of(configuration.opens_per_s), load)
     # What one client reaches holds in either direction.
     each = _per_client(configuration, facts)
-    write = least(load.share_of(configuration.write_bytes_per_s), (each * load.writing_nodes).named("bytes/s"))
+    write = least(load.share_of(configuration.write_bytes_per_s), each.times(load.writing_nodes, "bytes/s"))
     if configuration.servers is not None and not configuration.efa:
         limits["server-connections"] = server_connections(configuration.servers, load.nodes, facts)
         write = least(write, server_connections(configuration.servers, load.writing_nodes, facts))
@@ -358,7 +358,7 @@ def _by_streams(option: str, write: Quantity, load: Load, facts: Facts) -> Quant
     """A write rate, or what the ranks that save reach with one file each where that may be less."""
     if load.writing_ranks is None:
         return write
-    streams = (facts.options[option].known("per_request_write") * load.writing_ranks).named("bytes/s")
+    streams = facts.options[option].known("per_request_write").times(load.writing_ranks, "bytes/s")
     return write if streams.low >= write.high else least(write, streams)
 
 

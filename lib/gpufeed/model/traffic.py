@@ -24,7 +24,7 @@ def traffic_of(
 ) -> Traffic:
     """Evaluation, where it was stated, and what the start of a job and of an epoch asks for."""
     batches = _first_batches(workload, asked, facts)
-    queues = None if batches is None else (batches * facts.model.known("prefetch_factor")).named("bytes")
+    queues = None if batches is None else batches.times(facts.model.known("prefetch_factor"), "bytes")
     pages = Quantity.exact(math.ceil(objects / facts.model.known("list_page_keys").value), "requests")
     once = base_model_bytes(workload, facts)
     weights = None if once is None else _read_by_all(once, workload, asked)
@@ -49,20 +49,20 @@ def evaluation_of(
     warnings = []
     read, faster = asked.read_bytes_per_s, facts.model.known("evaluation_speedup")
     if size is None:
-        reads = (passes.bytes * facts.model.known("evaluation_share")).named("bytes")
+        reads = passes.bytes.times(facts.model.known("evaluation_share"), "bytes")
         warnings.append(Caveat("default-evaluation-size", {"bytes": reads}))
     else:
         reads = Quantity.exact(size, "bytes")
     between = None if every is None else Quantity.exact(every, "seconds")
     if between is None and read is not None:
-        between = (passes.bytes.middle() / read.middle()).named("seconds")
+        between = passes.bytes.middle().per(read.middle(), "seconds")
         warnings.append(Caveat("evaluation-each-epoch", {"seconds": between}))
-    rate = None if read is None else (read.middle() * faster).named("bytes/s")
+    rate = None if read is None else read.middle().times(faster, "bytes/s")
     requests = share = None
     if rate is not None and asked.request_bytes is not None:
-        requests = (rate / asked.request_bytes.middle()).named("requests/s")
+        requests = rate.per(asked.request_bytes.middle(), "requests/s")
     if read is not None and between is not None:
-        share = (reads / (reads.middle() + read.middle() * between)).named("share")
+        share = reads.per(reads.middle() + read.middle() * between, "share")
     return Evaluation(between, reads, rate, requests, share), tuple(warnings)
 
 
@@ -70,7 +70,7 @@ def evaluating(evaluation: Evaluation | None) -> Quantity | None:
     """Seconds of one evaluation at full GPU speed; None without one, and where its rate is not known."""
     if evaluation is None or evaluation.read_bytes_per_s is None:
         return None
-    return (evaluation.bytes / evaluation.read_bytes_per_s).named("seconds")
+    return evaluation.bytes.per(evaluation.read_bytes_per_s, "seconds")
 
 
 def beside_training(evaluation: Evaluation | None) -> float:
@@ -155,13 +155,13 @@ def bursts(given: Supply, bulk: Bulk | None, traffic: Traffic, facts: Facts, lie
     if starts.base_model_bytes is not None and starts.base_model_once is not None and bulk is not None:
         weights = bulk.seconds(starts.base_model_bytes, starts.base_model_once.value, facts)
     if starts.first_batches_bytes is not None:
-        first = (starts.first_batches_bytes / rate).named("seconds")
+        first = starts.first_batches_bytes.per(rate, "seconds")
     found = Bursts(weights, first, _listing(lies_on, starts.list_requests, facts))
     evaluation = traffic.evaluation
     if evaluation is None or evaluation.read_bytes_per_s is None:
         return found
     asked = evaluation.read_bytes_per_s
-    seconds = (evaluation.bytes / least(rate, asked)).named("seconds")
+    seconds = evaluation.bytes.per(least(rate, asked), "seconds")
     return replace(found, evaluation_seconds=seconds, evaluation_fed=formulas.fed(rate, asked))
 
 

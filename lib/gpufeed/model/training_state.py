@@ -26,7 +26,7 @@ def doubts(job: Job) -> Iterator[Caveat]:
         return
     weights, state = needed
     host = job.passes.memory
-    hosts = None if host is None else (host * job.workload.instances).named("bytes")
+    hosts = None if host is None else host.times(job.workload.instances, "bytes")
     found: dict[str, Any] = {"state": state, "weights": weights, "accelerators": accelerators}
     if hosts is not None and state.low > accelerators.high + hosts.high:
         yield Caveat("state-does-not-fit", found | {"hosts": hosts}, grave=True)
@@ -51,11 +51,11 @@ def _state(job: Job) -> tuple[Quantity, Quantity] | None:
         base = each.known("weights-only")
         if workload.task == "qlora":  # files of 16 bits are quantized when they are read
             base = job.facts.workloads["lora"].known("base_bytes_per_parameter_qlora").middle()
-        weights = (base * workload.model_parameters).named("bytes")
-        return weights, (weights + saved).named("bytes")
+        weights = base.times(workload.model_parameters, "bytes")
+        return weights, weights.plus(saved, "bytes")
     optimizer = workload.optimizer or "adamw"
     in_weights = optimizer if optimizer.startswith("weights-only") else "weights-only"
-    weights, state = ((each.known(name) * workload.model_parameters).named("bytes") for name in (in_weights, optimizer))
+    weights, state = (each.known(name).times(workload.model_parameters, "bytes") for name in (in_weights, optimizer))
     return weights, state
 
 
@@ -66,4 +66,4 @@ def _accelerator_memory(workload: Workload, facts: Facts) -> Quantity | None:
         each = facts.instances[workload.instance_type].quantity("accelerator_memory")
     else:
         each = facts.accelerators[name].quantity("memory")
-    return None if each is None else (each * count).named("bytes")
+    return None if each is None else each.times(count, "bytes")

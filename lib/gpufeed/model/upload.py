@@ -6,10 +6,9 @@ What the bill counts and what the clients are told to set come both from here.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from gpufeed.facts import Facts
-from gpufeed.model.frozen import frozen
+from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 
@@ -56,7 +55,7 @@ def upload_of_saves(demand: Demand, place: str | None, facts: Facts) -> Upload |
         return None
     part = demand.checkpoint_part_bytes if place == S3 else None
     upload = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
-    return upload if part is None else replace(upload, part_bytes=max(upload.part_bytes, round(part.value)))
+    return upload if part is None else changed(upload, part_bytes=max(upload.part_bytes, round(part.value)))
 
 
 def gets_of(size: float, part: float) -> int:

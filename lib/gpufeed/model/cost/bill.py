@@ -43,7 +43,7 @@ class Bill:
         here = self.facts.price(*asked)
         price = self.facts.price_elsewhere(*asked) if here is None else here
         if price is not None and self.run.discount:
-            price = (price * (1.0 - self.run.discount)).named(price.unit)
+            price = price.times(1.0 - self.run.discount, price.unit)
         amount = None
         if quantity is not None and price is not None:
             amount = quantity.times(price, self.run.currency)

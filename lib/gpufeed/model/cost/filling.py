@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gpufeed.facts import Facts
 from gpufeed.model.cost.asked import copied_bytes, kept_by_s3_files
@@ -11,6 +10,7 @@ from gpufeed.model.cost.bill import Bill, bill_of
 from gpufeed.model.cost.run import Run
 from gpufeed.model.cost.sums import sum_of, weighed_sum
 from gpufeed.model.cost.waiting import waiting
+from gpufeed.model.frozen import changed
 from gpufeed.model.fsx import GIB, Configuration
 from gpufeed.model.recommendation import BEFORE, WHILE_READING, CostLine, FirstEpoch
 from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
@@ -31,7 +31,7 @@ def filling(option: str, run: Run, first: FirstEpoch, facts: Facts, configuratio
     )
     before, waits = weighed_sum(run.currency, lines_before), weighed_sum(run.currency, lines_waiting)
     waiting_is_cheaper = before is not None and waits is not None and waits.high <= before.high
-    return replace(
+    return changed(
         first,
         load_cost=sum_of(run.currency, lines_before),
         waits_cost=sum_of(run.currency, lines_waiting),
@@ -49,8 +49,8 @@ def filling_lines(
     """
     if way == WHILE_READING:
         waits = first.waits_seconds
-        line = waiting("first-epoch-gpu", bill.run, None if waits is None else (waits / 3600.0).named("hour"))
-        yield replace(line, at_most=True) if first.at_most else line
+        line = waiting("first-epoch-gpu", bill.run, None if waits is None else waits.per(3600.0, "hour"))
+        yield changed(line, at_most=True) if first.at_most else line
     if way != BEFORE or first.load_seconds is None:
         return
     months = first.load_seconds / 3600.0 / bill.facts.model.known("hours_per_month").value
@@ -58,7 +58,7 @@ def filling_lines(
     if filled in (S3_FILES, EXPRESS):
         held = kept_by_s3_files(bill) if filled == S3_FILES else copied_bytes(bill.run)
         line = bill.line("loading-storage", "loading", filled, "storage", held * months / 2.0)
-        yield replace(line, at_most=first.at_most)
+        yield changed(line, at_most=first.at_most)
     elif configuration is not None:
         held = months * (configuration.capacity_gib * GIB)
         yield bill.line("loading-storage", "loading", FSX, "storage", held, kind=configuration.name)

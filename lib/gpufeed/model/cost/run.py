@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.frozen import frozen
+from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.recommendation import Evaluation
 
 
@@ -62,12 +60,12 @@ class Run:
         if share.low >= 1.0:
             return self
         read, requests = self.read_bytes, self.requests
-        return replace(
+        return changed(
             self,
-            read_bytes=None if read is None else (read * share).named(read.unit),
-            requests=None if requests is None else (requests * share).named(requests.unit),
+            read_bytes=None if read is None else read.times(share, read.unit),
+            requests=None if requests is None else requests.times(share, requests.unit),
         )
 
 
 def plus(read: Quantity | None, more: Quantity) -> Quantity | None:
-    return None if read is None else (read + more).named(read.unit)
+    return None if read is None else read.plus(more, read.unit)

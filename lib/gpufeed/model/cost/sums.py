@@ -22,7 +22,7 @@ def summed(currency: str, months: float, lines: tuple[CostLine, ...]) -> Cost:
     storage, beyond = _sum(currency, (base, own)), _sum(currency, (own, requests, transfer, kms, loading, idle))
     return Cost(
         currency=currency,
-        storage_per_month=None if storage is None else (storage / months).named(f"{currency}/month"),
+        storage_per_month=None if storage is None else storage.per(months, f"{currency}/month"),
         storage=storage,
         requests=requests,
         idle_gpu=idle,
@@ -55,7 +55,7 @@ def _sum(currency: str, amounts: Iterable[Quantity | None]) -> Quantity | None:
         if amount is None:
             return None
         if amount.high:
-            total = total + amount if total.high else amount
+            total = total.plus(amount, currency) if total.high else amount
     return total if total.unit == currency else total.named(currency)
 
 

@@ -19,7 +19,7 @@ def waiting(line_id: str, run: Run, hours: Quantity | None) -> CostLine:
     elif hours is not None and price is not None:
         amount = hours.times(price, run.currency)
     elif hours is not None and run.gpu_price_elsewhere is not None:
-        elsewhere = (hours * run.gpu_price_elsewhere).named(run.currency)
+        elsewhere = hours.times(run.gpu_price_elsewhere, run.currency)
     block = run.by_capacity_block
     return CostLine(
         line_id, "idle-gpu", "hour", hours and hours.named("hour"), price, amount, elsewhere, by_capacity_block=block

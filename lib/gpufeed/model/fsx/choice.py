@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
+from gpufeed.model.frozen import changed
 from gpufeed.model.fsx.efa import efa_offered, of_efa
 from gpufeed.model.fsx.orders import allowed_types, best_orders, disqualifiers, orders_for, unpriced_orders
 from gpufeed.model.fsx.prices import prices
@@ -22,7 +22,7 @@ def configurations(need: Need, region: str, facts: Facts) -> Configurations:
     orders = orders_for(need, region, facts)
     found = [configured(order, region, facts, need) for order in orders]
     if rival := unpriced_rival(orders, region, facts, need):
-        found[0] = replace(found[0], notes=(*found[0].notes, rival))
+        found[0] = changed(found[0], notes=(*found[0].notes, rival))
     meets = [one for one in found if not one.lacks]
     disqualified = ((name, disqualifiers(name, need, region, facts)) for name in facts.fsx)
     return Configurations(
@@ -47,7 +47,7 @@ def cheapest(need: Need, region: str, facts: Facts) -> Configuration | None:
         return None
     chosen = configured(orders[0], region, facts, need)
     rival = unpriced_rival((*orders, *unpriced_orders(need, region, facts)), region, facts, need)
-    return chosen if rival is None else replace(chosen, notes=(*chosen.notes, rival))
+    return chosen if rival is None else changed(chosen, notes=(*chosen.notes, rival))
 
 
 def configured(order: Order, region: str, facts: Facts, need: Need) -> Configuration:
@@ -81,7 +81,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         servers=servers_of(section, order.capacity_gib),
         storage_per_month=storage,
         metadata_per_month=metadata,
-        per_month=None if storage is None or metadata is None else (storage + metadata).named("per month"),
+        per_month=None if storage is None or metadata is None else storage.plus(metadata, "per month"),
         asked_gib=asked,
         size_set_by=set_by,
         lacks=lacking(order, region, need, facts),

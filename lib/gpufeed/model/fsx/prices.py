@@ -37,8 +37,8 @@ def prices(order: Order, region: str, facts: Facts) -> tuple[Quantity | None, Qu
     a_gib, an_iops = unit_prices(order.name, region, facts)
     metadata: Quantity | None = Quantity(0.0, 0.0, 0.0, "per month")
     if order.ordered_iops:
-        metadata = None if an_iops is None else (an_iops * order.ordered_iops).named("per month")
-    return None if a_gib is None else (a_gib * order.capacity_gib).named("per month"), metadata
+        metadata = None if an_iops is None else an_iops.times(order.ordered_iops, "per month")
+    return None if a_gib is None else a_gib.times(order.capacity_gib, "per month"), metadata
 
 
 def price_of(order: Order, region: str, facts: Facts) -> float | None:

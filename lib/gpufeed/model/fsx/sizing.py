@@ -101,7 +101,7 @@ def _capacity_for_clients(section: Section, need: Need, facts: Facts) -> float:
 
 def server_connections(servers: int, clients: int, facts: Facts) -> Quantity:
     """bytes/s that so many clients get from so many servers without EFA.  References: fsx-performance."""
-    return (facts.options[FSX].known("per_client_per_server") * (servers * clients)).named("bytes/s")
+    return facts.options[FSX].known("per_client_per_server").times(servers * clients, "bytes/s")
 
 
 def servers_of(section: Section, capacity_gib: float) -> int | None:
@@ -130,7 +130,7 @@ def allowed_capacity(section: Section, need_gib: float) -> float:
 
 def throughput(capacity_gib: float, per_tib: Quantity) -> Quantity:
     """bytes/s of a file system: GiB / 1000 × MB/s per TiB × 10^6.  References: fsx-ssd-storage."""
-    return (per_tib * (capacity_gib / GIB_PER_BILLED_TIB * MB)).named("bytes/s")
+    return per_tib.times(capacity_gib / GIB_PER_BILLED_TIB * MB, "bytes/s")
 
 
 def disk_rate(section: Section, capacity_gib: float, direction: str) -> Quantity:
@@ -164,7 +164,7 @@ def network_rate(section: Section, capacity_gib: float, region: str) -> Quantity
 def memory_of(section: Section, capacity_gib: float) -> Quantity | None:
     """bytes of memory of all file servers: GiB per TiB × GiB / 1000.  References: fsx-ssd-storage."""
     per_tib = section.quantity("memory")
-    return None if per_tib is None else (per_tib * (capacity_gib / GIB_PER_BILLED_TIB * GIB)).named("bytes")
+    return None if per_tib is None else per_tib.times(capacity_gib / GIB_PER_BILLED_TIB * GIB, "bytes")
 
 
 #: (from this capacity in GiB, metadata IOPS), ascending.
@@ -233,5 +233,5 @@ def opens_per_s(iops: float, facts: Facts, *, published: bool = True) -> Quantit
 
     Not ``published``: without a metadata configuration, for which AWS names no rate; assumed the same.
     """
-    opens = (facts.options[FSX].known("file_opens_per_iops") * iops).named("opens/s")
+    opens = facts.options[FSX].known("file_opens_per_iops").times(iops, "opens/s")
     return opens if published else opens._replace(basis="assumed")
