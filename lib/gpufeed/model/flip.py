@@ -18,6 +18,8 @@ from gpufeed.model.recommendation import CheckpointStall, FlipPoint, OptionAnswe
 
 #: How many steps a trait is followed in per factor of ten.
 STEPS_PER_DECADE = 8
+#: How many of them are taken at once where no option changes places across them; else half as many, and so on.
+STEPS_AT_ONCE = 4
 #: Whole numbers up to this one are followed one by one, and so are the first step and the one with the flip, where
 #: they have no more than so many.
 FEW, FEW_IN_A_STEP = 8, 50
@@ -65,7 +67,7 @@ def sensitivities(
     ``STEPS_PER_DECADE`` equal ratios per factor of ten, as far as ``SPAN`` times more and less or the bounds of the
     field; then bisection, to one percent or to the whole number, with ``at`` on the far side.  Traits need not be
     monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
-    not seen, or within two steps of it across which no option changes places with another (none of 1,000 flips). Of
+    not seen, or within four steps of it across which no option changes places with another (none of 1,000 flips).  Of
     whole numbers every one is tried up to ``FEW``, in the first step and in the step with the flip: a file system
     grows in steps, so that an answer may change and change back within a few instances.
 
@@ -139,21 +141,26 @@ class _Search:
             if not waiting or self._without_influence(near[1], here, bound):
                 return
             near = here
-        while waiting and (step := list(islice(values, 2))):
-            for here in self._steps(near[1], step):
+        while waiting and (steps := list(islice(values, STEPS_AT_ONCE))):
+            for here in self._steps(near[1], steps, self._at(steps[-1])):
                 yield from self._found(waiting, near, here)
                 near = here
+                if not waiting:
+                    return
 
-    def _steps(self, before: Decision, values: list[float]) -> Iterator[_Tried]:
-        """What is decided at the next two values; only at the farther where nothing changes places on the way to it.
+    def _steps(self, before: Decision, values: list[float], last: Decision) -> Iterator[_Tried]:
+        """What is decided at the next values, at ``last`` of them alone where nothing changes places on the way to it.
 
         Of whole numbers that are tried one by one none is left out.
         """
-        one_by_one = self._trait.whole and abs(values[-1] - values[0]) <= 1
-        far = self._at(values[-1])
-        if len(values) > 1 and (one_by_one or not self._stands_alike(before, far)):
-            yield values[0], self._at(values[0])
-        yield values[-1], far
+        one_by_one = self._trait.whole and abs(values[-1] - values[0]) < len(values)
+        if len(values) > 1 and (one_by_one or not self._stands_alike(before, last)):
+            half = len(values) // 2
+            middle = self._at(values[half - 1])
+            yield from self._steps(before, values[:half], middle)
+            yield from self._steps(middle, values[half:], last)
+        else:
+            yield values[-1], last
 
     def _stands_alike(self, one: Decision, other: Decision) -> bool:
         return _standing(one) == _standing(other)

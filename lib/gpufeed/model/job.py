@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least, most
 from gpufeed.model.cost import Run, bill_of, copy_requests
@@ -12,11 +14,11 @@ from gpufeed.model.parts import part_of_saves
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
-from gpufeed.model.rules import FSX, S3
+from gpufeed.model.rules import FSX
 from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load, Parts
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
-from gpufeed.model.upload import Upload, gets_of, puts_of, upload_of_saves
+from gpufeed.model.upload import Upload, gets_of, puts_of, upload_of
 from gpufeed.model.workload import DEFAULT_REGION, Workload
 
 #: Two ways to work out the same differ by no more.
@@ -75,7 +77,10 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
-    asked, load, bulk = _with_parts(asked, load, facts)
+    of_saves, load, bulk = _with_parts(
+        asked.checkpoint_bytes, asked.checkpoint_writers, asked.accelerators, load, facts
+    )
+    asked = changed(asked, checkpoint_part_bytes=of_saves)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     evaluation, told = evaluation_of(workload, asked, passes, facts)
@@ -112,18 +117,23 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
     return Job(workload, facts, region, asked, load, bulk, run, passes, traffic), warnings
 
 
-def _with_parts(asked: Demand, load: Load, facts: Facts) -> tuple[Demand, Load, Load]:
-    """(the demand with the part of its checkpoints, how they are saved in it, how they are read again).
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
+def _with_parts(
+    saved: Quantity | None, writers: int, ranks: int, load: Load, facts: Facts
+) -> tuple[Quantity | None, Load, Load]:
+    """(the part of a checkpoint on S3, how it is saved in it, how it is read again).
 
     Restoring, every rank reads, also where one alone has written.  A checkpoint, and the weights of a base model, do
     not lie under the prefixes of the data: each is taken to lie under the default number of them.
     """
-    asked = changed(asked, checkpoint_part_bytes=part_of_saves(asked, load, facts))
     part, prefixes = facts.model.known("part_bytes"), facts.model.known("prefixes")
-    elsewhere = _saved(asked, part, upload_of_saves(asked, None, facts), facts)
-    on_s3 = None
-    if asked.checkpoint_part_bytes is not None:
-        on_s3 = _saved(asked, asked.checkpoint_part_bytes, upload_of_saves(asked, S3, facts), facts)
+    at_once = facts.model.known("checkpoint_parts_in_flight")
+    elsewhere, chosen, on_s3 = Parts(part, part, at_once * writers, part), None, None
+    if saved is not None:
+        own = upload_of(saved.value, writers, facts)
+        elsewhere = _saved(saved, writers, part, own, at_once)
+        chosen = part_of_saves(saved, writers, ranks, load, facts)
+        on_s3 = _saved(saved, writers, chosen, own.in_parts_of(chosen.value), at_once)
     load = changed(
         load,
         writers=elsewhere.under_way,
@@ -135,13 +145,13 @@ def _with_parts(asked: Demand, load: Load, facts: Facts) -> tuple[Demand, Load, 
         load,
         request_bytes=part,
         object_bytes=part * 2.0,
-        in_flight=facts.model.known("checkpoint_parts_in_flight") * asked.accelerators,
+        in_flight=at_once * ranks,
         prefixes=round(prefixes.value),
         possible_prefixes=prefixes,
         whole=True,
-        processes=asked.accelerators,
+        processes=ranks,
     )
-    return asked, load, bulk
+    return chosen, load, bulk
 
 
 def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:
@@ -150,18 +160,14 @@ def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:
     return asked.accelerators * workers
 
 
-def _saved(asked: Demand, part: Quantity, upload: Upload | None, facts: Facts) -> Parts:
+def _saved(saved: Quantity, writers: int, part: Quantity, upload: Upload, at_once: Quantity) -> Parts:
     """A save in such parts: no more of them under way than a rank's share fills, and at least the one it has.
 
     A rank with a little more than one part would otherwise count as two, and one more node make the save slower.
     """
-    sent = each = part
-    at_once = facts.model.known("checkpoint_parts_in_flight")
-    if upload is not None and asked.checkpoint_bytes is not None:
-        sent = least(part, asked.checkpoint_bytes / asked.checkpoint_writers)
-        each = _each_request(part + asked.checkpoint_bytes, part, upload)
-        at_once = least(at_once, Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count"))
-    return Parts(part, sent, at_once * asked.checkpoint_writers, each)
+    of_a_rank = Quantity.exact(max(1.0, upload.file_bytes / upload.part_bytes), "count")
+    each = _each_request(part + saved, part, upload)
+    return Parts(part, least(part, saved / writers), least(at_once, of_a_rank) * writers, each)
 
 
 def _each_request(rests_on: Quantity, part: Quantity, upload: Upload) -> Quantity:
@@ -171,7 +177,7 @@ def _each_request(rests_on: Quantity, part: Quantity, upload: Upload) -> Quantit
     """
 
     def each(bound: float) -> float:
-        return upload.file_bytes / changed(upload, part_bytes=max(upload.part_bytes, round(bound))).requests
+        return upload.file_bytes / upload.in_parts_of(bound).requests
 
     low, value, high = (each(bound) for bound in part[:3])
     return rests_on._replace(low=low, value=value, high=high, unit="bytes")

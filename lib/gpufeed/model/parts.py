@@ -10,14 +10,13 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.frozen import changed
-from gpufeed.model.recommendation import Demand
 from gpufeed.model.rules import S3
 from gpufeed.model.supply import Load
 from gpufeed.model.upload import MIB, Upload, upload_of
 
 
-def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
-    """Bytes of one part; None where the size of the checkpoint is not known.
+def part_of_saves(saved: Quantity, writers: int, ranks: int, load: Load, facts: Facts) -> Quantity:
+    """Bytes of one part of a checkpoint that ``writers`` of the ``ranks`` save, and all of them read again.
 
     As clients make them, and as much larger as keeps the requests/s of S3 from being what limits a save: those of the
     key prefix it lies under, or those that KMS allows.  Where they limit it all the same, those of the shortest save,
@@ -30,21 +29,19 @@ def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
     Assumption: a restore is read in the parts of the save, since S3 Connector for PyTorch has one setting for both.
     References: s3-performance, s3-multipart, s3-connector-pytorch.
     """
-    if asked.checkpoint_bytes is None:
-        return None
-    size, model = asked.checkpoint_bytes.value, facts.model
-    own = upload_of(size, asked.checkpoint_writers, facts)
+    size, model = saved.value, facts.model
+    own = upload_of(size, writers, facts)
     at_once = model.known("checkpoint_parts_in_flight")
     allowed, first, each, through = _requests("write", load, load.writing_nodes, facts)
     saving = _of_the_shortest(
         own,
-        each_second=allowed.value / asked.checkpoint_writers,
+        each_second=allowed.value / writers,
         one=(first.value, each.value),
         at_once=at_once.value,
         moved=max((size / rate.value for rate in through), default=0.0),
     )
     allowed_back, _, each_back, back = _requests("read", load, load.nodes, facts)
-    in_flight = at_once.value * asked.accelerators
+    in_flight = at_once.value * ranks
     restoring = min(
         formulas.part_that_lasts(in_flight, allowed_back.value, first.value, each_back.value),
         own.file_bytes / at_once.value,
@@ -52,7 +49,7 @@ def part_of_saves(asked: Demand, load: Load, facts: Facts) -> Quantity | None:
     )
     largest = least(model.known("large_part_bytes").middle(), facts.options[S3].known("multipart_maximum_part"))
     whole = min(math.ceil(max(saving, restoring) / MIB) * MIB, math.ceil(own.file_bytes / MIB) * MIB, largest.value)
-    rests_on = sum((allowed, allowed_back, first, each, each_back, *through, largest, asked.checkpoint_bytes), at_once)
+    rests_on = sum((allowed, allowed_back, first, each, each_back, *through, largest, saved), at_once)
     return rests_on.at(max(own.part_bytes, whole)).named("bytes")
 
 

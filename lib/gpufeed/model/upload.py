@@ -27,6 +27,10 @@ class Upload:
     def parts(self) -> int:
         return math.ceil(self.file_bytes / self.part_bytes)
 
+    def in_parts_of(self, size: float) -> Upload:
+        """The same file in larger parts; never in smaller ones."""
+        return changed(self, part_bytes=max(self.part_bytes, round(size)))
+
     @property
     def requests(self) -> int:
         """Its parts, and what opens and closes them, of a file of one part too.
@@ -53,9 +57,9 @@ def upload_of_saves(demand: Demand, place: str | None, facts: Facts) -> Upload |
     """The file of one rank, on S3 in the parts that are chosen for it; None where its size is not known."""
     if demand.checkpoint_bytes is None:
         return None
-    part = demand.checkpoint_part_bytes if place == S3 else None
     upload = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
-    return upload if part is None else changed(upload, part_bytes=max(upload.part_bytes, round(part.value)))
+    part = demand.checkpoint_part_bytes if place == S3 else None
+    return upload if part is None else upload.in_parts_of(part.value)
 
 
 def gets_of(size: float, part: float) -> int:
