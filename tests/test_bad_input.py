@@ -40,6 +40,7 @@ WORKLOADS = {
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    load()  # before a file of prices is named that is not there
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GPUFEED_PRICES", str(tmp_path / "own" / "prices.toml"))
     (tmp_path / "folder").mkdir()

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpufeed.cli.output import print_json, print_lines, say
 from gpufeed.cli.parser import path
-from gpufeed.facts import load
+from gpufeed.facts import Facts, load
 from gpufeed.facts.errors import GpufeedError, InputError
 from gpufeed.facts.known import entered, instead
 from gpufeed.facts.messages import text
@@ -43,7 +43,7 @@ def _fsx(arguments: argparse.Namespace) -> int:
     from gpufeed.present import contract, plain
 
     facts = load()
-    _check_region(arguments.region)
+    _check_region(arguments.region, facts)
     stated = read_toml(arguments.workload)
     if arguments.region is not None and arguments.file_system is None:
         stated["region"] = arguments.region
@@ -70,8 +70,8 @@ def _fsx(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_region(region: str | None) -> None:
-    known = load().regions
+def _check_region(region: str | None, facts: Facts) -> None:
+    known = facts.regions
     if region is not None and region not in known:
         raise InputError("prices.unknown-region", region=entered(region), instead=instead(region, known))
 
@@ -80,12 +80,14 @@ def _prices(arguments: argparse.Namespace) -> int:
     from gpufeed.model.workload import DEFAULT_REGION
     from gpufeed.present import prices
 
-    _check_region(arguments.region)
-    facts, region, today = load(), arguments.region or DEFAULT_REGION, datetime.now(UTC).date()
+    refresh = bool(arguments.refresh or arguments.offer)
+    facts = load(to_refresh=True) if refresh else load()
+    region, today = arguments.region or DEFAULT_REGION, datetime.now(UTC).date()
+    _check_region(arguments.region, facts)
     if arguments.refresh and arguments.offer:
         raise InputError("prices.two-ways")
-    if arguments.refresh or arguments.offer:
-        return _refresh_prices(arguments, region, today)
+    if refresh:
+        return _refresh_prices(arguments, region, facts, today)
     if arguments.to is not None:
         raise InputError("prices.to-alone", path=arguments.to)
     if arguments.json:
@@ -95,7 +97,7 @@ def _prices(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _refresh_prices(arguments: argparse.Namespace, region: str, today: date) -> int:
+def _refresh_prices(arguments: argparse.Namespace, region: str, facts: Facts, today: date) -> int:
     """Today's prices into a file that later answers prefer.  Exit 1 where the Price List gave none."""
     from gpufeed.facts.place import own_prices
     from gpufeed.facts.prices import as_toml
@@ -103,7 +105,7 @@ def _refresh_prices(arguments: argparse.Namespace, region: str, today: date) -> 
     from gpufeed.observe.documents import make_folder, read_as, write_text
     from gpufeed.present import prices
 
-    facts, place = load(), arguments.to or own_prices()
+    place = arguments.to or own_prices()
     if place is None:
         raise InputError("prices.no-place")
     if arguments.offer:

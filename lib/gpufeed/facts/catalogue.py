@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from gpufeed.facts.errors import InputError
 from gpufeed.facts.fact import Fact, Where, parse_fact
-from gpufeed.facts.known import nearest
-from gpufeed.facts.place import data_directory, own_prices
+from gpufeed.facts.known import entered, nearest
+from gpufeed.facts.place import PRICES_VARIABLE, data_directory, own_prices, own_prices_are_named
 from gpufeed.facts.prices import INSTANCES, Price, PriceKey, parse_price
 from gpufeed.facts.quantity import Quantity
 from gpufeed.facts.sources import Age, Source, parse_sources
@@ -332,10 +332,16 @@ def _over(prices: Iterable[Quantity | None]) -> Quantity | None:
 
 
 @cache
-def load() -> Facts:
-    """The facts of this installation, and the user's own prices before the snapshot's, read once per process."""
+def load(*, to_refresh: bool = False) -> Facts:
+    """The facts of this installation, and the user's own prices before the snapshot's, read once per process.
+
+    Raises InputError for a file of prices that is named and not there, unless they are read ``to_refresh`` it.
+    """
     own = own_prices()
-    return read(data_directory(), own if own is not None and os.path.exists(own) else None)  # noqa: PTH110 — False where a folder is not ours
+    there = own is not None and os.path.exists(own)  # noqa: PTH110 — False where a folder is not ours
+    if own is not None and not there and own_prices_are_named() and not to_refresh:
+        raise InputError("facts.own-prices-missing", variable=PRICES_VARIABLE, file=entered(own))
+    return read(data_directory(), own if there else None)
 
 
 def read(directory: Path, own: Path | None = None) -> Facts:

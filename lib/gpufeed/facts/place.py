@@ -18,6 +18,11 @@ def data_directory() -> Path:
     return in_wheel if in_wheel.is_dir() else package.parents[1] / "data"
 
 
+def own_prices_are_named() -> bool:
+    """Whether the user says which file it is: then it has to be there."""
+    return bool(os.environ.get(PRICES_VARIABLE))
+
+
 def own_prices() -> Path | None:
     """Where refreshed prices are kept: ``$GPUFEED_PRICES``, else ``gpufeed/prices.toml`` in the user's own settings.
 

@@ -297,6 +297,7 @@ def test_a_second_region_joins_the_first_in_the_file(tokyo: Refreshed, tmp_path:
 
 @pytest.fixture
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    load()  # before a file is named that is not there
     place = tmp_path / "settings" / "prices.toml"
     monkeypatch.setenv("GPUFEED_PRICES", str(place))
     return place
@@ -362,6 +363,54 @@ def test_without_a_place_nothing_is_refreshed(
     monkeypatch.setenv("GPUFEED_PRICES", "")
     assert main(["prices", "--refresh"]) == 2
     assert "--to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        (
+            "en",
+            "GPUFEED_PRICES names {file}, and there is no such file. Correct the name, let gpufeed prices --refresh "
+            "write the file, or leave GPUFEED_PRICES empty: then the snapshot holds alone.\n",
+        ),
+        (
+            "zh_CN",
+            "GPUFEED_PRICES 指定了 {file}，但没有这个文件。请更正名称，用 gpufeed prices --refresh 写出该文件，"
+            "或将 GPUFEED_PRICES 留空：这时只用自带快照。\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", [["prices"], ["recommend", "job.toml"], ["scan", "s3://your-bucket/"], ["fields"]])
+def test_a_named_file_of_prices_that_is_not_there_ends_the_command(
+    command: list[str],
+    language: str,
+    sentence: str,
+    own_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    (own_file.parents[1] / "job.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(own_file.parents[1])
+    load.cache_clear()
+    try:
+        assert main(command) == 2
+    finally:
+        load.cache_clear()
+    assert capsys.readouterr() == ("", sentence.format(file=own_file))
+
+
+def test_the_file_of_prices_in_ones_settings_need_not_be_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GPUFEED_PRICES")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    load.cache_clear()
+    try:
+        assert main(["prices"]) == 0
+    finally:
+        load.cache_clear()
+    assert capsys.readouterr().err == ""
 
 
 def test_a_file_of_ones_own_that_is_no_price_file_is_named(own_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
