@@ -56,6 +56,17 @@ def test_what_is_confirmed_what_is_denied_and_what_is_unknown(option: str, offer
     assert all(REGIONS[name][option].note for name, there in said.items() if there is None)
 
 
+def test_the_zones_of_a_region_are_those_that_aws_lists() -> None:
+    zones = {name: region["zones"].value for name, region in REGIONS.items() if "zones" in region}
+    assert len(zones) == 34 and sum(map(len, zones.values())) == 109
+    assert {name for name in REGIONS if name not in zones} == {
+        "sa-west-1", "me-west-1", "us-gov-east-1", "us-gov-west-1", "cn-north-1", "cn-northwest-1",
+    }  # fmt: skip
+    assert zones["ca-central-1"] == ("cac1-az1", "cac1-az2", "cac1-az4")
+    each = {zone for listed in zones.values() for zone in listed}
+    assert each.issuperset(load().options["s3-express-one-zone"]["zones"].value)
+
+
 def test_express_is_offered_just_where_its_zones_are() -> None:
     zones = load().options["s3-express-one-zone"]["zones"].value
     starts = {zone.split("-")[0] for zone in zones}

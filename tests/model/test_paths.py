@@ -238,6 +238,11 @@ def test_express_is_looked_for_in_the_zone_of_the_instances(zone: str | None, ag
         ("use1-az", "us-east-1", "use1"),
         ("use1-az1", "us-gov-west-1", "usgw1"),
         ("nonsense", "ap-northeast-1", "apne1"),
+        ("use1-az1x", "us-east-1", "use1"),
+        ("use1-az0", "us-east-1", "use1"),
+        ("use1-az01", "us-east-1", "use1"),
+        ("usgw1-az100", "us-gov-west-1", "usgw1"),
+        ("use1-dfw2-az0", "us-east-1", "use1"),
     ],
 )
 def test_what_cannot_be_a_zone_id_of_the_region_is_refused(zone: str, region: str | None, begin: str) -> None:
@@ -245,6 +250,55 @@ def test_what_cannot_be_a_zone_id_of_the_region_is_refused(zone: str, region: st
         plan(zone=zone, region=region)
     assert refused.value.message_id == "workload.not-a-zone"
     assert f"zone = {zone} is not a zone ID of {region or 'us-east-1'}: those begin with {begin}-" in str(refused.value)
+
+
+LISTED = "AWS lists for us-east-1: use1-az1, use1-az2, use1-az3, use1-az4, use1-az5, use1-az6 (read 2026-12-01)."
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        (
+            "en",
+            "zone = use1-az99 is none of the zones that " + LISTED + " aws ec2 describe-availability-zones shows yours "
+            "as its ZoneId; where it is newer than that list, leave zone out.",
+        ),
+        (
+            "zh_CN",
+            "zone = use1-az99 不在 AWS 为 us-east-1 列出的可用区之中：use1-az1, use1-az2, use1-az3, use1-az4, use1-az5, "
+            "use1-az6（读取于 2026-12-01）。用 aws ec2 describe-availability-zones 查询您的 ZoneId；若它比该列表更新，"
+            "请不要填写 zone。",
+        ),
+    ],
+)
+def test_a_zone_that_aws_does_not_list_is_refused_with_those_that_it_does(
+    language: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    with pytest.raises(InputError) as refused:
+        plan(zone="use1-az99", region="us-east-1")
+    assert refused.value.message_id == "workload.no-such-zone"
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("zone", "region", "accepted"),
+    [
+        ("cac1-az4", "ca-central-1", True),
+        ("cac1-az3", "ca-central-1", False),  # the list leaves it out
+        ("use1-dfw2-az1", "us-east-1", True),  # a Local Zone, of which there is no list
+        ("usgw1-az9", "us-gov-west-1", True),  # the list is of commercial Regions
+        ("cnn1-az4", "cn-north-1", True),
+    ],
+)
+def test_a_zone_is_held_against_the_list_of_its_region_where_there_is_one(
+    zone: str, region: str, accepted: bool
+) -> None:
+    if accepted:
+        assert plan(zone=zone, region=region).workload.zone == zone
+        return
+    with pytest.raises(InputError, match=f"zone = {zone} is none of the zones"):
+        plan(zone=zone, region=region)
 
 
 def test_the_zone_ids_of_a_region_begin_as_those_that_are_published() -> None:

@@ -136,7 +136,7 @@ class Workload:
         if total is not None and active is not None and active > total:
             raise InputError("workload.more-active-than-all", active=f"{active:g}", all=f"{total:g}")
         _refuse_impossible_sizes(checked)
-        _check_zone(checked)
+        _check_zone(checked, facts)
         return cls(**checked)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -158,11 +158,22 @@ def _check_writers(checked: Mapping[str, Any], facts: Facts) -> None:
         raise InputError("workload.more-writers-than-ranks", stated=writers, ranks=checked["instances"] * each)
 
 
-def _check_zone(checked: Mapping[str, Any]) -> None:
+def _check_zone(checked: Mapping[str, Any], facts: Facts) -> None:
     """A zone name is another place in each account, and in a zone of another Region stands no instance of this one."""
     zone, region = checked.get("zone"), checked.get("region", DEFAULT_REGION)
-    if zone is not None and not zones.belongs(zone, region):
+    if zone is None:
+        return
+    if not zones.belongs(zone, region):
         raise InputError("workload.not-a-zone", zone=_shown(zone), region=region, prefix=zones.prefix(region))
+    known = facts.regions[region].get("zones")
+    if known is not None and not zones.listed(zone, known.value):
+        raise InputError(
+            "workload.no-such-zone",
+            zone=_shown(zone),
+            region=region,
+            zones=", ".join(known.value),
+            read=facts.sources[known.sources[0]].retrieved,
+        )
 
 
 def _refuse_impossible_sizes(checked: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 _SHORT = {"northeast": "ne", "southeast": "se", "northwest": "nw"}
 
@@ -14,5 +15,10 @@ def prefix(region: str) -> str:
 
 
 def belongs(zone: str, region: str) -> bool:
-    """Whether it is a zone ID of the Region.  A Local Zone of it has its place between: ``use1-dfw2-az1``."""
-    return re.fullmatch(rf"{prefix(region)}(-[a-z0-9]+)?-az[0-9]+", zone) is not None
+    """Whether it is formed as a zone ID of the Region is.  A Local Zone has its place between: ``use1-dfw2-az1``."""
+    return re.fullmatch(rf"{prefix(region)}(-[a-z0-9]+)?-az[1-9][0-9]?", zone) is not None
+
+
+def listed(zone: str, zones: Collection[str]) -> bool:
+    """Whether it is among the Availability Zones of its Region; no list says which Local Zones there are."""
+    return zone in zones or zone.count("-") > 1
