@@ -48,6 +48,83 @@ def test_what_is_priced_has_a_name(said: str, chinese: str, monkeypatch: pytest.
     assert any(chinese in line for line in lines("zh_CN", monkeypatch))
 
 
+def region_lines(region: str, language: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    return list(prices.lines(region, load(), TODAY))
+
+
+def test_what_has_no_price_is_listed_by_name_after_what_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = lines("en", monkeypatch)
+    at = shown.index(
+        "Not priced in us-east-1 (14), whether or not it is offered there. An answer that needs one of these says so "
+        "and never counts it as 0; gpufeed prices --region us-east-1 --refresh asks AWS for it."
+    )
+    assert not [line for line in shown[:at] if "not priced" in line]
+    lustre = "FSx for Lustre"
+    assert shown[at + 1 :] == [
+        f"{lustre} PERSISTENT_2-SSD-250, storage: not priced",
+        f"{lustre} PERSISTENT_2-SSD-500, storage: not priced",
+        f"{lustre} PERSISTENT_1-SSD-50, storage: not priced",
+        f"{lustre} PERSISTENT_1-SSD-100, storage: not priced",
+        f"{lustre} PERSISTENT_1-SSD-200, storage: not priced",
+        f"{lustre} PERSISTENT_1-HDD-12, storage: not priced",
+        f"{lustre} PERSISTENT_1-HDD-40, storage: not priced",
+        f"{lustre} INTELLIGENT_TIERING, storage: not priced",
+        f"{lustre} INTELLIGENT_TIERING, read cache: not priced",
+        f"{lustre} INTELLIGENT_TIERING, GET requests: not priced",
+        "Network, transfer from another Region: not priced",
+        "p5e.48xlarge: not priced",
+        "p6e-gb200.36xlarge: not priced",
+        "trn2.48xlarge: not priced",
+    ]
+
+
+def test_a_region_with_few_prices_names_what_it_lacks_and_what_it_has_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Stockholm: S3 and instances were sourced, S3 only up to the first band.
+    stockholm = region_lines("eu-north-1", "en", monkeypatch)
+    assert any(line.startswith("Amazon S3 Standard, storage up to 51,200 GiB-months: USD 0.023 ") for line in stockholm)
+    assert {
+        "Amazon S3 Standard, storage beyond 51,200 GiB-months: not priced",
+        "S3 Express One Zone, storage: not priced",
+        "FSx for Lustre PERSISTENT_2-SSD-125, storage: not priced",
+        "FSx for Lustre, metadata IOPS: not priced",
+        "S3 Files, storage: not priced",
+        "p6-b200.48xlarge: not priced",
+    } <= set(stockholm)
+    assert not [line for line in stockholm if line.startswith("p5.48xlarge: not")]  # USD 58.8928
+    # Beijing: three instance types, and no directory buckets at all.
+    beijing = region_lines("cn-north-1", "zh_CN", monkeypatch)
+    assert [line for line in beijing if "S3 Express One Zone" in line] == [
+        "S3 Express One Zone：cn-north-1 没有，因此没有价格"
+    ]
+    assert "FSx for Lustre PERSISTENT_1-SSD-50，存储：未定价" in beijing
+    assert (
+        "cn-north-1 未定价（49 项），不论那里是否提供。需要其中某项的答案会说明，绝不按 0 计；"
+        "gpufeed prices --region cn-north-1 --refresh 向 AWS 读取。"
+    ) in beijing
+
+
+def test_json_names_what_has_no_price() -> None:
+    document = prices.document("cn-north-1", load(), TODAY)
+    assert len(document["not_priced"]) == 49 and document["not_there"] == ["s3-express-one-zone"]
+    assert document["not_priced"][0] == {
+        "option": "s3-standard", "item": "storage", "configuration": None, "band_from": 0.0,
+    }  # fmt: skip
+    instances = {one["item"] for one in document["not_priced"] if one["option"] == "ec2"}
+    assert instances == {name for name, price in document["instances"].items() if price is None}
+    assert not instances & {"g5.xlarge", "g5.12xlarge", "g5.48xlarge"}
+
+
+def test_what_is_priced_is_not_named_as_not_priced() -> None:
+    for region in load().regions:
+        document = prices.document(region, load(), TODAY)
+        priced = {(row["option"], row["item"], row["configuration"]) for row in document["prices"] if row["price"]}
+        whole = {
+            (one["option"], one["item"], one["configuration"]) for one in document["not_priced"] if not one["band_from"]
+        }
+        assert not priced & whole
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_everything_that_has_a_price_has_a_name_in_every_language(language: str) -> None:
     known = catalogue(language)

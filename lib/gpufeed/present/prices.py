@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpufeed.facts import Facts, Price, Quantity
 from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.prices import INSTANCES
 from gpufeed.facts.sources import days_old
-from gpufeed.observe.aws.price_list import Change, Missing, Refreshed
+from gpufeed.observe.aws.price_list import Change, Missing, Refreshed, wanted
 from gpufeed.present import contract, words
 
 
 def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
-    """Every price of a Region with its date and age; what has no price is named."""
-    rows = in_region(region, facts)
+    """Every price of a Region with its date and age, then by name what has none."""
+    rows = [row for row in in_region(region, facts) if row.quantity is not None]
     instances = [name for name in facts.instances if not facts.price_bands(INSTANCES, name, region)]
     listed = {name: each for name in instances if (each := facts.instance_price(name, region)) is not None}
     if not rows and not listed:
@@ -25,8 +25,54 @@ def lines(region: str, facts: Facts, today: date) -> Iterator[str]:
         yield _line(row, facts, today)
     for instance, each in listed.items():
         yield _instance(instance, each, region, facts, today)
+    unpriced = not_priced(region, facts)
+    if unpriced:
+        yield text("prices.unpriced-heading", region=region, count=words.count(len(unpriced)))
+    for one in unpriced:
+        yield text("prices.unpriced", name=name(one) + _band(one))
+    for option in not_there(region, facts):
+        yield text("prices.not-there", region=region, option=words.option(option))
     if facts.refreshed:
         yield text("prices.own-first")
+
+
+class Unpriced(NamedTuple):
+    """What an answer may need and a Region has no price of: all of it, or one band of a month's amount."""
+
+    option: str
+    item: str
+    configuration: str | None
+    unit: str = ""
+    band_from: float = 0.0
+    band_to: float | None = None
+
+
+def not_priced(region: str, facts: Facts) -> list[Unpriced]:
+    """What some Region has a price of, or a refresh looks for, and this one has none of; instances last."""
+    bands = {
+        Unpriced(row.option, row.item, row.configuration, row.unit, row.band_from, row.band_to): None
+        for row in in_region(region, facts)
+        if row.quantity is None
+    }
+    known = (Unpriced(row.option, row.item, row.configuration) for row in (*facts.prices, *wanted(facts)))
+    others = {
+        one: None
+        for one in known
+        if one.option != INSTANCES and not facts.price_bands(one.option, one.item, region, one.configuration)
+    }
+    instances = [
+        Unpriced(INSTANCES, each, None)
+        for each in facts.instances
+        if not facts.price_bands(INSTANCES, each, region) and facts.instance_price(each, region) is None
+    ]
+    absent = not_there(region, facts)
+    return [one for one in (*bands, *others, *instances) if one.option not in absent]
+
+
+def not_there(region: str, facts: Facts) -> list[str]:
+    """The systems that a source says the Region does not have; what is not confirmed is none of them."""
+    said = facts.regions[region]
+    return [option for option in facts.options if option in said and said[option].value is False]
 
 
 def in_region(region: str, facts: Facts) -> list[Price]:
@@ -40,6 +86,8 @@ def document(region: str, facts: Facts, today: date) -> dict[str, Any]:
         "region": region,
         "prices": [_row(row, facts, today) for row in in_region(region, facts)],
         "instances": {name: _number(facts.instance_price(name, region)) for name in facts.instances},
+        "not_priced": [_key(one) for one in not_priced(region, facts)],
+        "not_there": not_there(region, facts),
         "facts_as_of": contract.ages(facts),
     }
 
@@ -82,7 +130,7 @@ def refreshed_document(found: Refreshed, changed: Sequence[Change], place: str) 
     }
 
 
-def name(row: Price | Missing) -> str:
+def name(row: Price | Missing | Unpriced) -> str:
     """What is priced: ``FSx for Lustre PERSISTENT_2-SSD-125, storage``; an instance by its type alone."""
     if row.option == INSTANCES:
         return row.item
@@ -96,13 +144,11 @@ def name(row: Price | Missing) -> str:
 
 
 def _line(row: Price, facts: Facts, today: date) -> str:
-    if row.quantity is None:
-        return text("prices.unpriced", name=name(row))
     dated = _dated(row.as_of, row.sources, facts, today)
     return text("prices.line", name=name(row) + _band(row), price=_price(row), dated=dated)
 
 
-def _band(row: Price) -> str:
+def _band(row: Price | Unpriced) -> str:
     """Which part of a month's amount a graduated price is for."""
     said = {"amount": words.in_unit(row.band_from, row.unit), "end": words.in_unit(row.band_to, row.unit)}
     if not row.band_from:
@@ -133,7 +179,7 @@ def _price(row: Price | None) -> str:
     return words.unit_price(row.quantity, row.unit, row.currency)
 
 
-def _key(row: Price) -> dict[str, Any]:
+def _key(row: Price | Unpriced) -> dict[str, Any]:
     return {"option": row.option, "item": row.item, "configuration": row.configuration, "band_from": row.band_from}
 
 
