@@ -129,6 +129,62 @@ def test_both_answers_in_words(
     assert err.count("\n") == 1
 
 
+def test_it_begins_with_what_the_job_needs_and_names_the_order_it_lists_in(
+    job: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fsx", job]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    # 5 TB and two checkpoints of 1 TB; 16 × 125 × 1 MB; saves of 1 TB in half an hour at 80 %.  Exports, at 875 MB/s of
+    # 1.2 GB/s ordered, end within the hour from 1 TB / 3,600 s × 1,200 / 875 on.
+    assert lines[:2] == [
+        "To carry the training reads and the checkpoints of this job, FSx for Lustre in us-east-1 needs:",
+        (
+            "  capacity: 6,519 GiB, and 931 GiB more for what is still being exported to S3 unless a throughput of at "
+            "least 381 MB/s is ordered"
+        ),
+    ]
+    assert lines[2:4] == ["  read rate: 2 GB/s", "  write rate: 694 MB/s"]
+    assert next(line for line in lines if line.startswith("Would do")) == "Would do, cheapest first:"
+
+
+#: Saves of 980 GB that the GPUs wait for: a file system for 23,000 USD a month lets them wait less than one for 1,740.
+SAVES = """
+task = "pretraining"
+instances = 32
+instance_type = "p5.48xlarge"
+preset = "llm-text"
+model_parameters = 70e9
+dataset_bytes = 20e12
+objects = 200000
+run_hours = 500
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "heading"),
+    [
+        ("en", "Would do; first what the plan counts on, GPUs that wait included, then cheapest first:"),
+        ("zh_CN", "可用：先列方案所取的（已计入等待的 GPU），其余从低价到高价："),
+    ],
+)
+def test_what_the_plan_counts_on_is_not_called_the_cheapest(
+    language: str, heading: str, job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    Path(job).write_text(SAVES, encoding="utf-8")
+    assert main(["fsx", job]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert heading in lines
+    assert {
+        "en": "! The plan has no file system: the training reads are on Amazon S3 Standard, the checkpoints on S3 "
+        "Express One Zone (gpufeed recommend says why). What follows is for both on one.",
+        "zh_CN": "! 方案没有用文件系统：训练读取在 Amazon S3 Standard，检查点在 S3 Express One Zone"
+        "（原因见 gpufeed recommend）。以下是两者同在一个文件系统上的情形。",
+    }[language] in lines
+    own, cheapest = lines[lines.index(heading) + 1 :][:2]
+    assert "38,400 GiB" in own and "23,000" in own and "12,000 GiB" in cheapest and "1,740" in cheapest
+
+
 def test_without_credentials_it_is_one_sentence(
     job: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

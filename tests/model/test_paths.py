@@ -265,9 +265,11 @@ LISTED = "AWS lists for us-east-1: use1-az1, use1-az2, use1-az3, use1-az4, use1-
         ),
         (
             "zh_CN",
-            "zone = use1-az99 不在 AWS 为 us-east-1 列出的可用区之中：use1-az1, use1-az2, use1-az3, use1-az4, use1-az5, "
-            "use1-az6（读取于 2026-12-01）。用 aws ec2 describe-availability-zones 查询您的 ZoneId；若它比该列表更新，"
-            "请不要填写 zone。",
+            (
+                "zone = use1-az99 不在 AWS 为 us-east-1 列出的可用区之中：use1-az1, use1-az2, use1-az3, use1-az4, "
+                "use1-az5, use1-az6（读取于 2026-12-01）。用 aws ec2 describe-availability-zones 查询您的 ZoneId；"
+                "若它比该列表更新，请不要填写 zone。"
+            ),
         ),
     ],
 )

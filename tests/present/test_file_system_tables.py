@@ -72,14 +72,21 @@ def test_what_is_not_known_is_said_below_the_table() -> None:
     assert tables.file_system_sentences(known) == []
     unknown = side_by_side(Need(1e12, unknown=frozenset({"read"})), "cn-north-1", "CNY")
     assert tables.file_system_sentences(unknown) == ["Not known, and so not sized for: read rate."]
-    assert plain.file_systems(unknown)[0].startswith("Needs room for 931 GiB, reads of unknown, writes of 0 bytes/s")
+    assert plain.file_systems(unknown)[:5] == [
+        "To carry the training reads of this job, FSx for Lustre in cn-north-1 needs:",
+        "  capacity: 931 GiB",
+        "  read rate: unknown",
+        "  write rate: 0 bytes/s",
+        "  files opened: 0 files/s",
+    ]
     exporting = Need(2e12, until_exported_bytes=1e12, exported_in_time_at=747e6)
-    assert plain.file_systems(side_by_side(exporting))[0].startswith(
-        "Needs room for 1,863 GiB and, ordered with less than 747 MB/s, 931 GiB more for what is still being exported"
+    assert plain.file_systems(side_by_side(exporting))[1] == (
+        "  capacity: 1,863 GiB, and 931 GiB more for what is still being exported to S3 unless a throughput of at "
+        "least 747 MB/s is ordered"
     )
     never = replace(exporting, exported_in_time_at=float("inf"))
-    assert plain.file_systems(side_by_side(never))[0].startswith(
-        "Needs room for 1,863 GiB and 931 GiB more for what is still being exported, reads of"
+    assert plain.file_systems(side_by_side(never))[1] == (
+        "  capacity: 1,863 GiB, and 931 GiB more for what is still being exported to S3"
     )
     govcloud = side_by_side(Need(1e12), "us-gov-west-1", "USD")
     assert "PERSISTENT_2 is not in every Region" in tables.file_system_sentences(govcloud)[0]
@@ -117,11 +124,15 @@ def test_what_the_plan_has_elsewhere_is_said_with_what_it_would_need() -> None:
     assert (without.write_bytes_per_s, with_them.write_bytes_per_s) == (0, pytest.approx(980e9 / 1800 / 0.4))
     said = (
         "This is for the training reads alone: the plan has the checkpoints on S3 Express One Zone. With them on the "
-        "file system as well it would need room for 2,757 GiB and, ordered with less than 747 MB/s, 913 GiB more for "
-        "what is still being exported, reads of 1.61 MB/s, writes of 1.36 GB/s, 0.00599 files/s opened."
+        "file system as well it would need room for 2,757 GiB, and 913 GiB more for what is still being exported to S3 "
+        "unless a throughput of at least 747 MB/s is ordered, reads of 1.61 MB/s, writes of 1.36 GB/s, "
+        "0.00599 files/s opened."
     )
     assert tables.file_system_sentences(found) == [said]
-    assert plain.file_systems(found)[1] == f"! {said}"
+    assert plain.file_systems(found, plan)[0] == (
+        "To carry the training reads of this job, FSx for Lustre in us-east-1 needs:"
+    )
+    assert plain.file_systems(found, plan)[5] == f"! {said}"
     assert plain.comparison(compare(FILE_SYSTEM, found.need, load()), "USD", found)[1] == f"! {said}"
     # With nothing of it elsewhere there is nothing to say.
     assert sized(job, load()).left_out is None
@@ -162,7 +173,15 @@ def test_all_of_it_exists_in_chinese() -> None:
         plain.comparison(found, "USD")[0]
         == "us-east-1 的 fs-0123456789abcdef0 不足以支撑此作业；缺口最大的是读取速率。"
     )
-    assert plain.file_systems(side_by_side(Need(1e12)))[1] == "可用，从低价到高价："
+    shown = plain.file_systems(side_by_side(Need(1e12, write_bytes_per_s=1e9)))
+    assert shown[:6] == [
+        "为承载该作业的训练读取和检查点，us-east-1 的 FSx for Lustre 需要：",
+        "  容量：931 GiB",
+        "  读取速率：0 字节/秒",
+        "  写入速率：1 GB/s",
+        "  打开文件：0 个文件/秒",
+        "可用，从低价到高价：",
+    ]
 
 
 def choose(**traits: object) -> ChoosePanel:

@@ -49,12 +49,13 @@ def _fsx(arguments: argparse.Namespace) -> int:
         stated["region"] = arguments.region
     workload = Workload.from_mapping(stated, facts)
     profile = read_as(arguments.profile, PrefixProfile.from_json) if arguments.profile else None
-    found = sized(workload, facts, profile, plan=recommend(workload, facts, profile=profile))
+    plan = recommend(workload, facts, profile=profile)
+    found = sized(workload, facts, profile, plan=plan)
     if arguments.file_system is None:
         if arguments.json:
             print_json(contract.file_systems(found))
         else:
-            print_lines(plain.file_systems(found))
+            print_lines(plain.file_systems(found, plan))
         return 0
     from gpufeed.observe.aws.file_systems import file_system
 

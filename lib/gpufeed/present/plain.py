@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpufeed.facts.messages import text
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.alternatives import Alternative, what_pays
 from gpufeed.model.course import Step
-from gpufeed.model.file_system import Comparison, Sized
-from gpufeed.model.fsx import Need
+from gpufeed.model.file_system import READS, SAVES, Comparison, Sized
+from gpufeed.model.fsx import Configuration
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import Bursts, OptionAnswer, Recommendation, Traffic
-from gpufeed.model.rules import EXPRESS, S3_FILES
+from gpufeed.model.rules import EXPRESS, FSX, S3_FILES
 from gpufeed.model.small_files import SmallFiles
 from gpufeed.present import tables, words
 from gpufeed.present.answer import precedences
@@ -267,12 +267,14 @@ def _money(amount: Quantity | None, currency: str) -> str:
     return words.money(None if amount is None else amount.value, currency)
 
 
-def file_systems(sized: Sized) -> list[str]:
-    """Every file system that would do, one a line, cheapest first."""
+def file_systems(sized: Sized, plan: Recommendation | None = None) -> list[str]:
+    """What is needed, then every file system that would do, one a line, cheapest first."""
     found, currency = sized.found, sized.currency
-    lines = [_needed(sized.need), *(f"! {sentence}" for sentence in tables.file_system_sentences(sized))]
+    said = [*_elsewhere(plan), *tables.file_system_sentences(sized)]
+    lines = [*_needed(sized), *(f"! {sentence}" for sentence in said)]
     for group, ones in (("priced", found.priced), ("unpriced", found.unpriced), ("lacking", found.lacking)):
-        lines += [text(f"fsx.heading.{group}")] if ones else []
+        own = "-own-first" if group == "priced" and not _cheapest_first(ones) else ""
+        lines += [text(f"fsx.heading.{group}{own}")] if ones else []
         for one in ones:
             line = text(
                 "fsx.line",
@@ -290,14 +292,38 @@ def file_systems(sized: Sized) -> list[str]:
     return lines
 
 
-def _needed(need: Need) -> str:
-    return text(
-        "fsx.needed",
-        data=tables.file_system.room(need),
-        read=words.rate(need.rates["read"]),
-        write=words.rate(need.rates["write"]),
-        opens=words.per_second(need.rates["opens"], "opens"),
-    )
+def _cheapest_first(ones: Sequence[Configuration]) -> bool:
+    """Not where the plan's own stands before them, which may be dearer and let the GPUs wait less."""
+    prices = [one.per_month.value for one in ones if one.per_month is not None]
+    return prices[:1] == [min(prices)] if prices else True
+
+
+def _needed(sized: Sized) -> Iterator[str]:
+    """What of the job the file system is for, and what that takes, a trait a line."""
+    need, left_out = sized.need, sized.left_out
+    of = "all" if left_out is None and need.saves else "checkpoints" if left_out and left_out.role == READS else "reads"
+    yield text(f"fsx.needed.{of}", region=visible(sized.region))
+    amounts = {
+        "capacity": tables.file_system.room(need),
+        "read": words.rate(need.rates["read"]),
+        "write": words.rate(need.rates["write"]),
+        "opens": words.per_second(need.rates["opens"], "opens"),
+    }
+    for trait, amount in amounts.items():
+        yield "  " + text("fsx.needed-line", trait=text(f"fsx.trait.{trait}"), amount=amount)
+
+
+def _elsewhere(plan: Recommendation | None) -> Iterator[str]:
+    """Where the plan has reads and checkpoints, if not on a file system."""
+    if plan is None:
+        return
+    reads, saves = (plan.placements[role] for role in (READS, SAVES))
+    if FSX not in (reads.option, saves.option):
+        yield text(
+            "fsx.not-in-plan",
+            reads=words.on_bucket(reads.option, reads.backed_by),
+            saves=words.on_bucket(saves.option, saves.backed_by),
+        )
 
 
 def comparison(found: Comparison, currency: str, asked: Sized | None = None) -> list[str]:

@@ -10,7 +10,7 @@ from gpufeed.facts import Facts, Price, Quantity
 from gpufeed.facts.messages import catalogue, language, text
 from gpufeed.facts.prices import INSTANCES
 from gpufeed.facts.sources import days_old
-from gpufeed.observe.aws.price_list import Change, Missing, Refreshed, wanted
+from gpufeed.observe.aws.price_list import Change, Missing, Refreshed, Wanted, wanted
 from gpufeed.present import contract, words
 
 
@@ -54,7 +54,8 @@ def not_priced(region: str, facts: Facts) -> list[Unpriced]:
         for row in in_region(region, facts)
         if row.quantity is None
     }
-    known = (Unpriced(row.option, row.item, row.configuration) for row in (*facts.prices, *wanted(facts)))
+    priced: list[Price | Wanted] = [*facts.prices, *wanted(facts)]
+    known = (Unpriced(row.option, row.item, row.configuration) for row in priced)
     others = {
         one: None
         for one in known

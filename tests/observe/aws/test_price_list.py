@@ -366,29 +366,33 @@ def test_without_a_place_nothing_is_refreshed(
 
 
 @pytest.mark.parametrize(
-    ("language", "sentence"),
+    "said",
     [
         (
             "en",
-            "GPUFEED_PRICES names {file}, and there is no such file. Correct the name, let gpufeed prices --refresh "
-            "write the file, or leave GPUFEED_PRICES empty: then the snapshot holds alone.\n",
+            (
+                "GPUFEED_PRICES names {file}, and there is no such file. Correct the name, let gpufeed prices "
+                "--refresh write the file, or leave GPUFEED_PRICES empty: then the snapshot holds alone.\n"
+            ),
         ),
         (
             "zh_CN",
-            "GPUFEED_PRICES 指定了 {file}，但没有这个文件。请更正名称，用 gpufeed prices --refresh 写出该文件，"
-            "或将 GPUFEED_PRICES 留空：这时只用自带快照。\n",
+            (
+                "GPUFEED_PRICES 指定了 {file}，但没有这个文件。请更正名称，用 gpufeed prices --refresh 写出该文件，"
+                "或将 GPUFEED_PRICES 留空：这时只用自带快照。\n"
+            ),
         ),
     ],
 )
 @pytest.mark.parametrize("command", [["prices"], ["recommend", "job.toml"], ["scan", "s3://your-bucket/"], ["fields"]])
 def test_a_named_file_of_prices_that_is_not_there_ends_the_command(
     command: list[str],
-    language: str,
-    sentence: str,
+    said: tuple[str, str],
     own_file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    language, sentence = said
     monkeypatch.setenv("GPUFEED_LANGUAGE", language)
     (own_file.parents[1] / "job.toml").write_text("", encoding="utf-8")
     monkeypatch.chdir(own_file.parents[1])
