@@ -11,6 +11,7 @@ from gpufeed import __version__
 from gpufeed.cli.output import print_json, print_lines, say
 from gpufeed.cli.parser import path
 from gpufeed.facts import load
+from gpufeed.facts.errors import InputError
 from gpufeed.facts.messages import text
 
 
@@ -19,6 +20,7 @@ def add(commands: Any) -> None:
     recommend = commands.add_parser("recommend", help=text("shell.recommend"))
     _question(recommend)
     recommend.add_argument("--explain", action="store_true", help=text("shell.option.explain"))
+    recommend.add_argument("--short", action="store_true", help=text("shell.option.short"))
     recommend.set_defaults(command=_recommend)
 
     commands.add_parser("fields", help=text("shell.fields")).set_defaults(command=_fields)
@@ -73,9 +75,14 @@ def _recommend(arguments: argparse.Namespace) -> int:
     from gpufeed.model.flip import STEPS_PER_DECADE, flip_points, sensitivities
     from gpufeed.present import contract, derivation, plain, tables
 
+    if arguments.short and (arguments.json or arguments.explain):
+        raise InputError("usage.short-alone")
     facts = load()
     workload, profile, measurement = _asked(arguments)
     plan = recommend(workload, facts, profile=profile, measurement=measurement)
+    if arguments.short:
+        print_lines(plain.short(plan))
+        return 0
     steps = course(plan, facts, profile)
     others = alternatives(plan, facts, profile=profile, measurement=measurement)
     if arguments.json:

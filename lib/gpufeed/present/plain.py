@@ -22,22 +22,53 @@ from gpufeed.present.tables.file_system import compared_rows, opened, per_month,
 
 
 def recommendation(plan: Recommendation) -> list[str]:
-    """The plan: what is recommended, by which rule, per role and per option, then what to know."""
-    return list(_recommendation(plan))
+    """The plan: its answer in short, then by which rule, per role and per option, then what to know."""
+    return [*short(plan), "", *_recommendation(plan)]
+
+
+def short(plan: Recommendation) -> list[str]:
+    """Where reads and checkpoints go, what to order, what the run costs, and what puts all of that in doubt."""
+    return list(_short(plan))
+
+
+def _short(plan: Recommendation) -> Iterator[str]:
+    saves = plan.placements[SAVES]
+    yield text(
+        "shell.plan.recommended",
+        option=words.system(plan.option(plan.recommended)),
+        verdict=words.decided_by(plan.placements[READS].decided_by),
+        fed=words.quantity(plan.fed),
+    )
+    yield text(
+        "shell.plan.saves",
+        option=words.on_bucket(saves.option, saves.lies_on),
+        verdict=words.decided_by(saves.decided_by),
+        share=words.quantity(plan.saving(saves.option).stall.share),
+    )
+    # Reads and checkpoints on one file system have one configuration.
+    orders = (_configuration(place.configuration) for place in plan.placements.values() if place.option == FSX)
+    for order in dict.fromkeys(order for order in orders if order):
+        yield text("shell.plan.order", option=words.option(FSX), configuration=order)
+    yield _bill(plan)
+    grave = [warning for warning in plan.warnings if warning.grave]
+    yield text(
+        "shell.plan.in-doubt" if grave else "shell.plan.not-in-doubt",
+        grave=words.count(len(grave)),
+        others=words.count(len(plan.warnings) - len(grave)),
+    )
+    yield from (f"! {words.warning(warning)}" for warning in grave)
+
+
+def _bill(plan: Recommendation) -> str:
+    return text(
+        "shell.plan.bill" if plan.bills_checkpoints else "shell.plan.bill-without-checkpoints",
+        total=words.quantity(plan.cost.total, "present.not-priced"),
+    )
 
 
 def _recommendation(plan: Recommendation) -> Iterator[str]:
     separator = text("present.list-separator")
     rule, demand = plan.rule, plan.demand
-    yield text(
-        "shell.plan.recommended",
-        option=words.system(plan.option(plan.recommended)),
-        verdict=words.decided_by(plan.placements["training_reads"].decided_by),
-        fed=words.quantity(plan.fed),
-    )
-    for warning in plan.warnings:
-        if warning.grave:
-            yield f"! {words.warning(warning)}"
     yield text(
         "shell.plan.rule",
         option=words.option(rule.option),
@@ -86,10 +117,7 @@ def _recommendation(plan: Recommendation) -> Iterator[str]:
             yield f"  {words.reason(reason)}"
         yield from _epochs(answer)
         yield from _bursts(answer.bursts)
-    yield text(
-        "shell.plan.bill" if plan.bills_checkpoints else "shell.plan.bill-without-checkpoints",
-        total=words.quantity(plan.cost.total, "present.not-priced"),
-    )
+    yield _bill(plan)
     for line in plan.cost.lines:
         yield "  " + text(
             "shell.plan.bill-line",
@@ -321,8 +349,8 @@ def _elsewhere(plan: Recommendation | None) -> Iterator[str]:
     if FSX not in (reads.option, saves.option):
         yield text(
             "fsx.not-in-plan",
-            reads=words.on_bucket(reads.option, reads.backed_by),
-            saves=words.on_bucket(saves.option, saves.backed_by),
+            reads=words.on_bucket(reads.option, reads.lies_on),
+            saves=words.on_bucket(saves.option, saves.lies_on),
         )
 
 
