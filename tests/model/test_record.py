@@ -191,6 +191,23 @@ def test_what_is_new_and_what_is_gone_have_nothing_on_the_other_side() -> None:
     assert len(changes) == 2
 
 
+def test_what_is_merely_not_looked_up_any_more_has_not_changed() -> None:
+    kept = made()
+    # Another Region's price and another option's fact, as they are today: no evaluation of this job looks them up.
+    price = next(row for row in load().prices if row.id == "s3-standard.get.ap-northeast-1")
+    row = {"value": 0.00037, "low": 0.00037, "high": 0.00037, "unit": "USD/1000 requests", "basis": "published"}
+    kept["prices"][price.id] = row | {"sources": list(price.sources), "as_of": price.as_of}
+    kept["prices"]["s3-standard.put.ap-northeast-1"] = row  # whose price is another
+    forgotten = kept["facts"].pop("options.s3-standard.first_byte_latency")
+    found = recheck(kept, load(), version="0.1.0")
+    assert forgotten["value"] == 0.03
+    assert found.no_longer_used == {"facts": (), "prices": ("s3-standard.get.ap-northeast-1",), "sources": ()}
+    assert found.newly_used == {"facts": ("options.s3-standard.first_byte_latency",), "prices": (), "sources": ()}
+    [change] = found.changes
+    assert (change.section, change.name) == ("prices", "s3-standard.put.ap-northeast-1")
+    assert (change.then["value"], change.now["value"]) == (0.00037, 0.0047)
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -65,6 +65,48 @@ def test_what_has_changed_is_said_by_name(kept: Path, capsys: pytest.CaptureFixt
     assert shown["changes"]["prices"] == []
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            [
+                "The answer is the same.",
+                "Nothing it rests on has changed.",
+                "Looked up then and not any more, all of it as it was: facts 1, sources 1.",
+                "Looked up now and not then, so the record does not say what it was: facts 2, prices 1.",
+            ],
+        ),
+        (
+            "zh_CN",
+            [
+                "结论未变。",
+                "其全部依据均无变化。",
+                "当时用到而现在不再用到、且均未变化：事实数据 1 项、来源 1 项。",
+                "现在用到而当时没有用到，因此记录没有其当时的值：事实数据 2 项、价格 1 项。",
+            ],
+        ),
+    ],
+)
+def test_what_another_evaluation_looks_up_is_counted_and_no_change(
+    language: str, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", language)
+    found = Recheck(
+        "2026-11-30",
+        "0.1.0",
+        "0.2.0",
+        (),
+        no_longer_used={"facts": ("a",), "prices": (), "sources": ("s",)},
+        newly_used={"facts": ("b", "c"), "prices": ("p",), "sources": ()},
+    )
+    assert changes.lines(found)[1:] == said
+    document = changes.document(found)
+    assert document["changed"] is False and document["changes"]["facts"] == []
+    assert document["no_longer_used"] == {"facts": ["a"], "prices": [], "sources": ["s"]}
+    assert document["newly_used"] == {"facts": ["b", "c"], "prices": ["p"], "sources": []}
+
+
 def test_a_moved_flip_point_and_what_an_older_record_lacks_are_said(
     kept: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

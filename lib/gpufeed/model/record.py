@@ -7,7 +7,7 @@ what came out stands in sections of named values, which the two evaluations are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from math import isfinite
 from typing import Any
 
@@ -27,6 +27,9 @@ SCHEMA_VERSION = 1
 #: The sections of named values that two records are compared by, the answer first.
 SECTIONS = ("answer", "figures", "checkpoints", "flips", "warnings", "facts", "prices", "sources")
 
+#: Those that hold what the evaluation looked up: another answer looks up others, which is no change of theirs.
+LOOKED_UP = ("facts", "prices", "sources")
+
 #: Fields that are no figures of their own: part of the answer, sentences, and the way to a figure.
 _ELSEWHERE = frozenset({"configuration", "reasons", "warnings", "steps"})
 
@@ -43,7 +46,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """A record beside the same question asked of today's facts.  ``not_kept``: sections that the record is without."""
+    """A record beside the same question asked of today's facts.  ``not_kept``: sections that the record is without.
+
+    ``no_longer_used`` and ``newly_used`` name, by section, what one of the two evaluations did not look up: the first
+    are as they were, and what the second were the record does not say.
+    """
 
     made: str
     version_then: str
@@ -51,6 +58,8 @@ class Recheck:
     changes: tuple[Change, ...]
     not_kept: tuple[str, ...] = ()
     workload: Workload | None = None  # of the record
+    no_longer_used: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    newly_used: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def answer_changed(self) -> bool:
@@ -121,9 +130,42 @@ def recheck(document: Mapping[str, Any], facts: Facts, *, version: str) -> Reche
         profile=None if profile is None else PrefixProfile.from_json(profile),
         measurement=None if measurement is None else Measurement.from_json(measurement),
     )
-    changes = (change for section in kept for change in _changes(section, document[section], now[section]))
-    not_kept = tuple(section for section in SECTIONS if section not in kept)
-    return Recheck(document["made"], document["gpufeed_version"], version, tuple(changes), not_kept, workload)
+    used = {section: now[section] for section in LOOKED_UP if section in kept}
+    no_longer = {section: _no_longer_used(document[section], used[section], _today(section, facts)) for section in used}
+    newly = {section: [name for name in used[section] if name not in document[section]] for section in used}
+    changes = (
+        change
+        for section in kept
+        for change in _changes(section, document[section], now[section] | no_longer.get(section, {}))
+        if change.name not in newly.get(section, ())
+    )
+    return Recheck(
+        document["made"],
+        document["gpufeed_version"],
+        version,
+        tuple(changes),
+        tuple(section for section in SECTIONS if section not in kept),
+        workload,
+        {
+            section: tuple(name for name, today in rows.items() if today == document[section][name])
+            for section, rows in no_longer.items()
+        },
+        {section: tuple(names) for section, names in newly.items()},
+    )
+
+
+def _no_longer_used(then: Mapping[str, Any], now: Mapping[str, Any], today: Mapping[str, Any]) -> dict[str, Any]:
+    """What was looked up and is not any more, as it is today; what there is no more is left out."""
+    return {name: today[name] for name in then if name not in now and name in today}
+
+
+def _today(section: str, facts: Facts) -> Mapping[str, Any]:
+    """All that there is to be looked up, as a record has it."""
+    if section == "facts":
+        return {fact.id: _fact(fact) for fact in facts.all_facts()}
+    if section == "prices":
+        return {price.id: _price(price) for price in facts.prices}
+    return {name: _source(source) for name, source in facts.sources.items()}
 
 
 def _changes(section: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
@@ -214,9 +256,9 @@ def _numbers(name: str, it: Any) -> Iterator[tuple[str, Any]]:
         for part in it:
             yield from _numbers(f"{name}.{getattr(part, 'id', '')}", part)
     elif is_dataclass(it):
-        for field in fields(it):
-            if field.name not in _ELSEWHERE:
-                yield from _numbers(f"{name}.{field.name}", getattr(it, field.name))
+        for each in fields(it):
+            if each.name not in _ELSEWHERE:
+                yield from _numbers(f"{name}.{each.name}", getattr(it, each.name))
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -35,6 +35,12 @@ def _lines(found: Recheck) -> Iterator[str]:
                 yield from _sentences("reason", change)
     if not found.changes:
         yield text("record.nothing")
+    for id_, used in (("no-longer-used", found.no_longer_used), ("newly-used", found.newly_used)):
+        counted = [
+            text(f"record.used.{section}", count=words.count(len(names))) for section, names in used.items() if names
+        ]
+        if counted:
+            yield text(f"record.{id_}", used=_listed(counted))
     if found.not_kept:
         yield text("record.not-kept", sections=_listed(found.not_kept))
 
@@ -149,6 +155,8 @@ def document(found: Recheck) -> dict[str, Any]:
             ]
             for section in SECTIONS
         },
+        "no_longer_used": {section: list(names) for section, names in found.no_longer_used.items()},
+        "newly_used": {section: list(names) for section, names in found.newly_used.items()},
         "not_kept": list(found.not_kept),
     }
 
