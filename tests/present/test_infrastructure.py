@@ -109,6 +109,12 @@ PLANS = {
     "keys, objects": placed(plan(encryption="sse-kms-bucket-key"), "s3-standard", "s3-standard"),
     "elsewhere": placed(plan(network_path="other-region"), "s3-express-one-zone", "s3-standard"),
     "lustre elsewhere": placed(plan(network_path="other-region"), "fsx-for-lustre", "fsx-for-lustre"),
+    "in S3": placed(plan(data_in_s3=True), "fsx-for-lustre", "fsx-for-lustre"),
+    "in S3, keys": placed(plan(data_in_s3=True, encryption="sse-kms"), "s3-files", "fsx-for-lustre", "s3-standard"),
+    "in S3, keys, express": placed(
+        plan(data_in_s3=True, encryption="sse-kms"), "s3-express-one-zone", "s3-express-one-zone"
+    ),
+    "in S3 elsewhere": placed(plan(data_in_s3=True, network_path="other-region"), "s3-standard", "s3-standard"),
     "large": plan(instances=256, dataset_bytes=2e15, objects=17_000_000_000),
     **{
         name: with_file_system(BASE, name, fsx.capacity_for(section, NO_NEED, FACTS), NO_NEED)
@@ -131,7 +137,12 @@ def template(name: str) -> tuple[str, dict[str, Any]]:
 def hcl(name: str) -> dict[tuple[str, ...], dict[str, Any]]:
     """The resources of the Terraform configuration: (type, name) → body, without the quotes the parser keeps."""
     read = plain(hcl2.loads(files(PLANS[name], FACTS, "terraform", version="0.1.0")["main.tf"]))
-    return {(kind, name): body for block in read["resource"] for kind, by in block.items() for name, body in by.items()}
+    return {
+        (kind, name): body
+        for block in read.get("resource", [])
+        for kind, by in block.items()
+        for name, body in by.items()
+    }
 
 
 def plain(node: Any) -> Any:
@@ -147,7 +158,11 @@ def of_type(document: dict[str, Any], kind: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["efa", "all of them", "in China", "keys and nat", "keys, objects"]
+    "name",
+    [
+        *("efa", "all of them", "in China", "keys and nat", "keys, objects"),
+        *("in S3", "in S3, keys", "in S3, keys, express", "in S3 elsewhere"),
+    ],
 )  # together every resource; slow
 def test_cfn_lint_has_nothing_to_say(name: str) -> None:
     text, _ = template(name)
@@ -366,7 +381,8 @@ def test_unfinished_uploads_are_cleaned_up_after_a_week_in_every_bucket(name: st
     buckets = of_type(document, "AWS::S3::Bucket") | of_type(document, "AWS::S3Express::DirectoryBucket")
     same = [body for (kind, _), body in hcl(name).items() if kind == "aws_s3_bucket_lifecycle_configuration"]
     with_directory_bucket = ("express", "mountpoint on express", "all of them", "keys and nat", "elsewhere")
-    assert len(buckets) == len(same) == 1 + (name in with_directory_bucket)
+    made = (not name.startswith("in S3")) + (name in with_directory_bucket or name == "in S3, keys, express")
+    assert len(buckets) == len(same) == made
     for bucket in buckets.values():
         rule = bucket["Properties"]["LifecycleConfiguration"]["Rules"][0]
         assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
@@ -484,6 +500,94 @@ def test_no_key_is_made_for_a_bucket_that_is_there_already() -> None:
     _, with_directory_bucket = template("keys and nat")
     assert with_directory_bucket["Conditions"]["CreateKey"] == unnamed
     assert "BucketEncryption" not in template("express")[1]["Resources"]["DataBucket"]["Properties"]
+
+
+BUCKET_NAME = "^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$"
+IN_S3 = ("in S3", "in S3, keys", "in S3, keys, express", "in S3 elsewhere")
+
+
+def variables(name: str) -> dict[str, dict[str, Any]]:
+    """Those of the Terraform configuration."""
+    text = files(PLANS[name], FACTS, "terraform", version="0.1.0")["main.tf"]
+    return {key: body for block in plain(hcl2.loads(text))["variable"] for key, body in block.items()}
+
+
+@pytest.mark.parametrize("name", IN_S3)
+def test_data_that_is_in_s3_already_keeps_its_bucket_which_has_to_be_named(name: str) -> None:
+    text, document = template(name)
+    asked = document["Parameters"]["ExistingBucketName"]
+    assert (asked["AllowedPattern"], "Default" in asked) == (BUCKET_NAME, False)
+    assert of_type(document, "AWS::S3::Bucket") == {} and "CreateBucket" not in document["Conditions"]
+    assert document["Outputs"]["BucketName"]["Value"] == {"Ref": "ExistingBucketName"}
+    same = variables(name)["existing_bucket_name"]
+    [valid] = same["validation"]
+    assert "default" not in same and BUCKET_NAME in valid["condition"]
+    assert [label for kind, label in hcl(name) if kind in ("aws_s3_bucket", "aws_s3_bucket_versioning")] == []
+    configuration = files(PLANS[name], FACTS, "terraform", version="0.1.0")["main.tf"]
+    assert "bucket_name = var.existing_bucket_name" in configuration and "aws_s3_bucket.data" not in configuration
+    assert "aws_s3_bucket_versioning" not in configuration
+    for written in (text, configuration):
+        assert "# The data set is in S3 already (data_in_s3 = true): the name of its bucket is a parameter" in written
+
+
+def test_where_it_is_not_said_to_be_there_a_bucket_is_created_unless_one_is_named() -> None:
+    for traits in ({}, {"data_in_s3": False}):
+        found = placed(plan(**traits), "s3-standard", "s3-standard")
+        need = needed(found, FACTS, "0.1.0")
+        document = cloudformation.document(need)
+        assert document["Parameters"]["ExistingBucketName"]["Default"] == ""
+        assert document["Resources"]["DataBucket"]["Condition"] == "CreateBucket"
+        written = terraform.configuration(need)
+        assert 'resource "aws_s3_bucket" "data"' in written and "The data set is in S3 already" not in written
+
+
+def test_what_links_to_the_data_asks_for_its_keys_and_the_bucket_by_its_name() -> None:
+    _, document = template("in S3")
+    links = {
+        body["Properties"]["DataRepositoryPath"]["Fn::Sub"][1]["Bucket"]["Ref"]
+        for body in of_type(document, "AWS::FSx::DataRepositoryAssociation").values()
+    }
+    assert links == {"ExistingBucketName"}
+    assert "Default" not in document["Parameters"]["DataPrefix"] and "default" not in variables("in S3")["data_prefix"]
+    assert template("efa")[1]["Parameters"]["DataPrefix"]["Default"] == "data/"
+    # Nothing made here could delete old checkpoints, so no days are asked for.
+    assert (
+        "CheckpointExpirationDays" not in document["Parameters"] and "ExpireCheckpoints" not in document["Conditions"]
+    )
+    _, express = template("in S3, keys, express")
+    assert "CheckpointExpirationDays" in express["Parameters"]
+
+
+def test_a_key_is_made_for_a_directory_bucket_alone_where_the_data_is_in_s3() -> None:
+    text, document = template("in S3, keys")
+    assert "DataKey" not in document["Resources"] and "KmsKeyArn" not in document["Parameters"]
+    assert ("aws_kms_key", "data") not in hcl("in S3, keys")
+    assert "# That bucket keeps its own key, which has to let the instances use it" in text
+    assert "# S3 Files needs versioning switched on for that bucket." in text
+    _, express = template("in S3, keys, express")
+    assert express["Conditions"]["CreateKey"] == {"Fn::Not": [{"Condition": "KeyIsNamed"}]}
+    encrypted = [label for kind, label in hcl("in S3, keys, express") if kind.endswith("encryption_configuration")]
+    assert encrypted == ["training"]
+
+
+def test_a_plan_with_nothing_to_build_is_a_template_all_the_same() -> None:
+    _, document = template("in S3 elsewhere")
+    assert document["Resources"] == {"NothingToBuild": {"Type": "AWS::CloudFormation::WaitConditionHandle"}}
+    assert list(document["Parameters"]) == ["ExistingBucketName"] and hcl("in S3 elsewhere") == {}
+
+
+def test_in_chinese_the_head_says_the_same_of_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUFEED_LANGUAGE", "zh_CN")
+    text = files(PLANS["in S3, keys"], FACTS, "cloudformation", version="0.1.0")["gpufeed.yaml"]
+    for line in (
+        (
+            "# 数据集已在 S3 中（data_in_s3 = true）：其存储桶的名称是没有默认值的参数，不会另建存储桶。"
+            "该桶的生命周期规则保持不变；客户端设置中的 s3-lifecycle.sh 有适用的规则。"
+        ),
+        "# 该桶沿用自己的密钥，该密钥须允许实例使用；若有 FSx 和 S3 Files 的角色，也须允许它们使用。",
+        "# S3 Files 要求该桶已开启版本控制。",
+    ):
+        assert line in text.splitlines()
 
 
 def test_s3_files_needs_versioning_and_so_old_versions_go() -> None:

@@ -19,7 +19,7 @@ _EVENTS = ["NEW", "CHANGED", "DELETED"]
 #: Service of a gateway endpoint → resource, and the parameter that names its route tables.
 _ENDPOINTS = {"s3": ("S3Endpoint", "RouteTableIds"), "s3express": ("S3ExpressEndpoint", "ExpressRouteTableIds")}
 _KEY = {"Fn::If": ["KeyIsNamed", {"Ref": "KmsKeyArn"}, {"Fn::GetAtt": ["DataKey", "Arn"]}]}
-_BUCKET = {"Fn::If": ["CreateBucket", {"Ref": "DataBucket"}, {"Ref": "ExistingBucketName"}]}
+_NAMED = {"Ref": "ExistingBucketName"}
 
 
 def template(need: Needed) -> str:
@@ -28,8 +28,8 @@ def template(need: Needed) -> str:
 
 def document(need: Needed) -> Node:
     """The template as dictionaries."""
-    resources: Node = {"DataBucket": _bucket(need)}
-    if need.encrypts_with_kms:
+    resources: Node = {"DataBucket": _bucket(need)} if need.makes_bucket else {}
+    if need.makes_key:
         resources["DataKey"] = _key(need)
     for service in need.endpoints:
         name, routes = _ENDPOINTS[service]
@@ -40,6 +40,8 @@ def document(need: Needed) -> Node:
         resources["DirectoryBucket"] = _directory_bucket(need)
     if need.s3_files:
         resources |= _s3_files(need)
+    if not resources:  # a template has to have one
+        resources["NothingToBuild"] = {"Type": "AWS::CloudFormation::WaitConditionHandle"}
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": "Storage for a training job, as planned by gpufeed; what is retained costs until deleted",
@@ -51,14 +53,15 @@ def document(need: Needed) -> Node:
 
 
 def _conditions(need: Needed) -> Node:
-    found: Node = {
-        "CreateBucket": {"Fn::Equals": [{"Ref": "ExistingBucketName"}, ""]},
-        "ExpireCheckpoints": {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, "0"]}]},
-    }
+    found: Node = {}
+    if need.makes_bucket:
+        found["CreateBucket"] = {"Fn::Equals": [_NAMED, ""]}
+    if _expires(need):
+        found["ExpireCheckpoints"] = {"Fn::Not": [{"Fn::Equals": [{"Ref": "CheckpointExpirationDays"}, "0"]}]}
     for service in need.endpoints:
         name, routes = _ENDPOINTS[service]
         found[f"Create{name}"] = {"Fn::Not": [{"Fn::Equals": [{"Fn::Join": [",", {"Ref": routes}]}, ""]}]}
-    if need.encrypts_with_kms:
+    if need.makes_key:
         unnamed: Node = {"Fn::Not": [{"Condition": "KeyIsNamed"}]}
         found["KeyIsNamed"] = {"Fn::Not": [{"Fn::Equals": [{"Ref": "KmsKeyArn"}, ""]}]}
         # A bucket that is there already keeps its own key.
@@ -66,16 +69,22 @@ def _conditions(need: Needed) -> Node:
     return found
 
 
+def _expires(need: Needed) -> bool:
+    """Whether a bucket is made here that checkpoints may be deleted in after some days."""
+    return need.makes_bucket or need.checkpoints_in_directory_bucket
+
+
+def _name_of_bucket(need: Needed) -> Node:
+    return {"Fn::If": ["CreateBucket", {"Ref": "DataBucket"}, _NAMED]} if need.makes_bucket else _NAMED
+
+
 def _parameters(need: Needed, used_in: str) -> Node:
-    """Those that the resources refer to, and the two of the conditions."""
+    """Those that the resources refer to, and those of conditions and outputs."""
     found: Node = {}
+    always = {"ExistingBucketName", *(["CheckpointExpirationDays"] if _expires(need) else [])}
     for parameter in parameters(need).values():
         name = parameter.get("cloudformation")
-        if name is None or not (
-            name in ("ExistingBucketName", "CheckpointExpirationDays")
-            or f'"{name}"' in used_in
-            or f"${{{name}}}" in used_in
-        ):
+        if name is None or not (name in always or f'"{name}"' in used_in or f"${{{name}}}" in used_in):
             continue
         entry = {"Type": parameter["type"], "Description": parameter["description"]}
         for ours, theirs in (("default", "Default"), ("pattern", "AllowedPattern"), ("minimum", "MinValue")):
@@ -265,7 +274,7 @@ def _association(path: str, prefix: str, need: Needed, s3: Node, *, batch_import
         "Properties": {
             "FileSystemId": {"Ref": "FileSystem"},
             "FileSystemPath": path,
-            "DataRepositoryPath": {"Fn::Sub": [f"s3://${{Bucket}}/${{{prefix}}}", {"Bucket": _BUCKET}]},
+            "DataRepositoryPath": {"Fn::Sub": [f"s3://${{Bucket}}/${{{prefix}}}", {"Bucket": _name_of_bucket(need)}]},
             "BatchImportMetaDataOnCreate": batch_import,
             "ImportedFileChunkSize": need.chunk_mib,
             **({"S3": s3} if s3 else {}),
@@ -303,7 +312,7 @@ def _rule(direction: str, group: Node, peer_name: str, peer: Node, what: Node) -
 
 
 def _s3_files(need: Needed) -> Node:
-    arn = {"Fn::Sub": ["arn:${AWS::Partition}:s3:::${Bucket}", {"Bucket": _BUCKET}]}
+    arn = {"Fn::Sub": ["arn:${AWS::Partition}:s3:::${Bucket}", {"Bucket": _name_of_bucket(need)}]}
     accepted = {"AcceptBucketWarning": True} if need.accepts_bucket_warning else {}
     resources: Node = {
         "MountTargetSecurityGroup": {
@@ -340,7 +349,7 @@ def _s3_files(need: Needed) -> Node:
 
 
 def _outputs(need: Needed) -> Node:
-    outputs: Node = {"BucketName": _BUCKET}
+    outputs: Node = {"BucketName": _name_of_bucket(need)}
     if need.file_system is not None:
         outputs["FileSystemId"] = {"Ref": "FileSystem"}
         outputs["FileSystemDnsName"] = {"Fn::GetAtt": ["FileSystem", "DNSName"]}

@@ -54,6 +54,7 @@ class Needed:
     """Everything to build.  Days are those of the lifecycle rules; ``about`` are the lines that head each file."""
 
     region: str
+    makes_bucket: bool  # unless it is named; False: the data set is in S3, and its bucket has to be named
     file_system: FileSystem | None
     directory_bucket: bool
     checkpoints_in_directory_bucket: bool
@@ -72,6 +73,12 @@ class Needed:
     zones: tuple[str, ...]  # zones of the Region that have directory buckets
     zone: str | None  # of the instances, where it was stated and can have one
     about: tuple[str, ...]
+    about_bucket: tuple[str, ...]  # lines more at the head of a template
+
+    @property
+    def makes_key(self) -> bool:
+        """For the buckets that are made here: one that is there already keeps its own."""
+        return self.encrypts_with_kms and (self.makes_bucket or self.directory_bucket)
 
 
 def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
@@ -83,6 +90,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
     directory_bucket, zones = EXPRESS in options | backed_by, _zones(plan.region, facts)
     return Needed(
         region=plan.region,
+        makes_bucket=not workload.data_in_s3,
         file_system=_file_system(plan, facts) if FSX in options else None,
         directory_bucket=directory_bucket,
         checkpoints_in_directory_bucket=placed["checkpoints"].lies_on == EXPRESS,
@@ -105,6 +113,7 @@ def needed(plan: Recommendation, facts: Facts, version: str) -> Needed:
         zones=zones,
         zone=workload.zone if not zones or workload.zone in zones else None,
         about=_about(plan, facts, version),
+        about_bucket=tuple(_about_bucket(plan, facts)),
     )
 
 
@@ -194,6 +203,17 @@ def _about(plan: Recommendation, facts: Facts, version: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _about_bucket(plan: Recommendation, facts: Facts) -> Iterator[str]:
+    """What is left to the user of a bucket that is there already."""
+    if not plan.workload.data_in_s3:
+        return
+    yield text("infrastructure.existing-bucket")
+    if kms_calls(plan.workload.encryption, facts) is not None:
+        yield text("infrastructure.existing-bucket-key")
+    if S3_FILES in {placed.option for placed in plan.placements.values()}:
+        yield text("infrastructure.existing-bucket-versioning")
+
+
 def _monthly(plan: Recommendation) -> Iterator[str]:
     """What the storage costs a month, in all and for each kind of data on it."""
     total, parts = storage_per_month(plan)
@@ -214,12 +234,17 @@ def _monthly(plan: Recommendation) -> Iterator[str]:
 def heading(need: Needed, form: str) -> str:
     """The comment that heads a template: what it is for, what it costs, and the sources of its values."""
     sources = (data_directory() / "templates" / f"{form}.txt").read_text(encoding="utf-8")
-    return "".join(f"# {line}\n" for line in need.about) + sources
+    return "".join(f"# {line}\n" for line in (*need.about, *need.about_bucket)) + sources
 
 
 def parameters(need: Needed) -> Mapping[str, Any]:
     """Named placeholders, ``data/templates/parameters.toml``: nobody's account or network stands in a template."""
     found: dict[str, Any] = {**_parameters()}
+    if not need.makes_bucket:
+        found["existing_bucket_name"] = found["data_bucket_name"] | {"cloudformation": "ExistingBucketName"}
+        # Nor is it known under which keys the data set lies there.
+        found["data_prefix"] = {name: it for name, it in found["data_prefix"].items() if name != "default"}
+    del found["data_bucket_name"]
     if need.through_nat:
         # There is no gateway endpoint yet: which route tables get one cannot be left open.
         found["route_table_ids"] = {name: it for name, it in found["route_table_ids"].items() if name != "default"}

@@ -47,7 +47,7 @@ def configuration(need: Needed) -> str:
 def blocks(need: Needed) -> list[Block]:
     """The configuration, variables first."""
     resources = [*_bucket(need), *_endpoints(need)]
-    if need.encrypts_with_kms:
+    if need.makes_key:
         resources += _key(need)
     if need.file_system is not None:
         resources += _file_system(need.file_system, need)
@@ -101,7 +101,7 @@ def _variable(name: str, parameter: Mapping[str, Any], need: Needed) -> Block:
 
 def _data_sources(need: Needed) -> list[Block]:
     """What the account and the partition are called, where a name is made of them."""
-    policy = need.encrypts_with_kms and need.file_system is not None
+    policy = need.makes_key and need.file_system is not None
     names = [*(["aws_caller_identity"] if policy else []), *(["aws_partition"] if policy or need.s3_files else [])]
     return [_of("data", (name, "current")) for name in names]
 
@@ -112,6 +112,9 @@ def _valid(condition: str, message: str) -> Block:
 
 def _bucket(need: Needed) -> Iterator[Block]:
     """The durable base, unless the data set's bucket is there already."""
+    if not need.makes_bucket:
+        yield _of("locals", (), bucket_name=Expression("var.existing_bucket_name"))
+        return
     created = Expression("aws_s3_bucket.data[0].id")
     name = Expression('var.existing_bucket_name == "" ? aws_s3_bucket.data[0].id : var.existing_bucket_name')
     yield _of("locals", (), bucket_name=name)
@@ -178,8 +181,9 @@ def _key(need: Needed) -> Iterator[Block]:
         enable_key_rotation=True,
         **policy,
     )
-    created = {"count": Expression(_CREATED), "bucket": Expression("aws_s3_bucket.data[0].id")}
-    yield _encryption("data", bucket_key=need.bucket_key, **created)
+    if need.makes_bucket:
+        created = {"count": Expression(_CREATED), "bucket": Expression("aws_s3_bucket.data[0].id")}
+        yield _encryption("data", bucket_key=need.bucket_key, **created)
     if need.directory_bucket:
         # A directory bucket has bucket keys always.
         name = Expression("aws_s3_directory_bucket.training.bucket")
@@ -361,7 +365,7 @@ def _s3_files(need: Needed) -> Iterator[Block]:
         bucket=Expression('"arn:${data.aws_partition.current.partition}:s3:::${local.bucket_name}"'),
         role_arn=Expression("var.s3_files_role_arn"),
         **({"accept_bucket_warning": True} if need.accepts_bucket_warning else {}),
-        depends_on=[Expression("aws_s3_bucket_versioning.data")],
+        **({"depends_on": [Expression("aws_s3_bucket_versioning.data")]} if need.makes_bucket else {}),
     )
     yield _resource(
         "aws_s3files_mount_target",
