@@ -64,11 +64,28 @@ THERE_AND_BACK = {
     "checkpoint_interval": 91_230.0,
     "restore_target": 5.85,
 }
+# Without a price of its GPUs nothing says how near another option is: 95 to 109 kept checkpoints go elsewhere.
+UNPRICED = {
+    "task": "pretraining",
+    "instances": 17,
+    "instance_type": "g5.48xlarge",
+    "region": "cn-north-1",
+    "model_parameters": 75e9,
+    "dataset_bytes": 40e12,
+    "epochs": 5.0,
+    "samples_per_second_per_accelerator": 0.44,
+}
 
 
 #: Of the dense scans: seven times as fine as the search's own grid.
 STEP = 1.028
-WORKLOADS = {"images": IMAGES, "language-model": LANGUAGE_MODEL, "files": FILES, "there-and-back": THERE_AND_BACK}
+WORKLOADS = {
+    "images": IMAGES,
+    "language-model": LANGUAGE_MODEL,
+    "files": FILES,
+    "there-and-back": THERE_AND_BACK,
+    "unpriced": UNPRICED,
+}
 
 
 def plan(traits: dict[str, Any]) -> Recommendation:
@@ -122,6 +139,7 @@ def on_side(one: Sensitivity, *, above: bool) -> dict[str, tuple[float, str]]:
         ("images", "prefixes"),
         ("language-model", "accelerators_per_instance"),
         ("files", "accelerators_per_instance"),
+        ("unpriced", "checkpoints_kept"),
     ],
 )
 def test_a_whole_number_flips_exactly_where_counting_says_so(name: str, field: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
-from operator import gt, lt
 from typing import NamedTuple
 
 # Strongest first.  A formula is as good as its weakest input, so a result takes the last of its inputs' bases.
@@ -83,6 +81,10 @@ class Quantity(NamedTuple):
         _, _, _, unit, basis, sources = self
         return _new(Quantity, (bound, bound, bound, unit, basis, sources))
 
+    def bounded(self, low: float, value: float, high: float, unit: str) -> Quantity:
+        """Other numbers that rest on the same."""
+        return _new(Quantity, (low, value, high, unit, self[4], self[5]))
+
     def __add__(self, other: Quantity | float) -> Quantity:  # type: ignore[override]  # a sum, not a longer tuple
         low, value, high, _, basis, sources = self
         if not isinstance(other, Quantity):
@@ -154,23 +156,23 @@ def _divide(above: float, below: float) -> float:
 
 def least(*quantities: Quantity) -> Quantity:
     """The smallest of several, bound by bound: the sources of all are kept, since each could have been the limit."""
-    return _bound_by_bound(lt, quantities, "least")
+    return _bound_by_bound(quantities, "least", smaller=True)
 
 
 def most(*quantities: Quantity) -> Quantity:
     """The largest of several, bound by bound."""
-    return _bound_by_bound(gt, quantities, "most")
+    return _bound_by_bound(quantities, "most", smaller=False)
 
 
-def _bound_by_bound(before: Callable[[float, float], bool], quantities: tuple[Quantity, ...], name: str) -> Quantity:
+def _bound_by_bound(quantities: tuple[Quantity, ...], name: str, *, smaller: bool) -> Quantity:
     low, value, high, unit, basis, sources = quantities[0]
     plain = type(value) is float
     for its_low, its_value, its_high, _, its_basis, its_sources in quantities[1:]:
-        if before(its_low, low):
+        if (its_low < low) is smaller:
             low = its_low
-        if before(its_value, value):
+        if (its_value < value) is smaller:
             value = its_value
-        if before(its_high, high):
+        if (its_high < high) is smaller:
             high = its_high
         plain = plain and type(its_value) is float
         if its_basis != basis and _RANK[its_basis] > _RANK[basis]:

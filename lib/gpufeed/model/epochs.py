@@ -237,7 +237,7 @@ def _hydrate_bytes(configuration: Configuration, facts: Facts) -> Quantity:
     """bytes/s from S3 into FSx for Lustre as far as bytes are its limit: what few large files come at."""
     of_bytes, scale = facts.options[FSX].known("hydrate_throughput"), _hydrate_scale(configuration, facts)
     low, high = of_bytes.low * min(1.0, scale), of_bytes.high * max(1.0, scale)
-    return of_bytes._replace(low=low, high=high, unit="bytes/s")
+    return of_bytes.bounded(low, of_bytes.value, high, "bytes/s")
 
 
 def _hydrate_scale(configuration: Configuration, facts: Facts) -> float:

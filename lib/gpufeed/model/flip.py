@@ -67,9 +67,9 @@ def sensitivities(
     ``STEPS_PER_DECADE`` equal ratios per factor of ten, as far as ``SPAN`` times more and less or the bounds of the
     field; then bisection, to one percent or to the whole number, with ``at`` on the far side.  Traits need not be
     monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
-    not seen, or within four steps of it across which no option changes places with another (none of 1,000 flips).  Of
-    whole numbers every one is tried up to ``FEW``, in the first step and in the step with the flip: a file system
-    grows in steps, so that an answer may change and change back within a few instances.
+    not seen, or within four steps of it across which no option changes places with another and what is chosen has a
+    price (none of 1,000 flips).  Of whole numbers every one is tried up to ``FEW``, in the first step and in the step
+    with the flip: a file system grows in steps, so that an answer may change and change back within a few instances.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
@@ -154,16 +154,13 @@ class _Search:
         Of whole numbers that are tried one by one none is left out.
         """
         one_by_one = self._trait.whole and abs(values[-1] - values[0]) < len(values)
-        if len(values) > 1 and (one_by_one or not self._stands_alike(before, last)):
+        if len(values) > 1 and (one_by_one or not _stand_alike(before, last)):
             half = len(values) // 2
             middle = self._at(values[half - 1])
             yield from self._steps(before, values[:half], middle)
             yield from self._steps(middle, values[half:], last)
         else:
             yield values[-1], last
-
-    def _stands_alike(self, one: Decision, other: Decision) -> bool:
-        return _standing(one) == _standing(other)
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
@@ -242,6 +239,13 @@ def _deciding(decision: Decision) -> tuple[Any, ...]:
     # What a choice has to save to be one follows from price and hours.
     needed = run.weighed_gpu_price, run.hours
     return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves
+
+
+def _stand_alike(one: Decision, other: Decision) -> bool:
+    """Whether the options stand alike.  What has no price says nothing of how near another option is: then not."""
+    whole = one.whole
+    chosen = one.fit[whole.reads].weighed, whole.saves[whole.placed.option].weighed
+    return None not in chosen and _standing(one) == _standing(other)
 
 
 def _standing(decision: Decision) -> tuple[Any, ...]:

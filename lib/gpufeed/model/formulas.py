@@ -150,11 +150,11 @@ def filling_wait(data: Quantity, brought_in: Quantity, served: Quantity) -> Quan
         return amount * (1.0 / far - 1.0 / near) if far < near else 0.0
 
     rests_on = data + brought_in + served
-    return rests_on._replace(
-        low=wait(data.low, brought_in.high, served.low),
-        value=wait(data.value, brought_in.value, served.value),
-        high=wait(data.high, brought_in.low, served.high),
-        unit="seconds",
+    return rests_on.bounded(
+        wait(data.low, brought_in.high, served.low),
+        wait(data.value, brought_in.value, served.value),
+        wait(data.high, brought_in.low, served.high),
+        "seconds",
     )
 
 

@@ -180,7 +180,7 @@ def _each_request(rests_on: Quantity, part: Quantity, upload: Upload) -> Quantit
         return upload.file_bytes / upload.in_parts_of(bound).requests
 
     low, value, high = (each(bound) for bound in part[:3])
-    return rests_on._replace(low=low, value=value, high=high, unit="bytes")
+    return rests_on.bounded(low, value, high, "bytes")
 
 
 def network_of(workload: Workload, facts: Facts) -> tuple[Quantity | None, Quantity | None, Quantity | None]:

@@ -169,12 +169,13 @@ def _as_provisioned(rate: Quantity, measured_on: Quantity, provisioned: float) -
         basis, sources = rate.basis, rate.sources | measured_on.sources
     else:
         basis, sources = "assumed", rate.sources | measured_on.sources
-    return rate._replace(
-        low=rate.low * min(1.0, provisioned / measured_on.low),
-        value=rate.value * min(1.0, provisioned / measured_on.value),
-        high=rate.high * (provisioned / measured_on.high),
-        basis=basis,
-        sources=sources,
+    return Quantity(
+        rate.low * min(1.0, provisioned / measured_on.low),
+        rate.value * min(1.0, provisioned / measured_on.value),
+        rate.high * (provisioned / measured_on.high),
+        rate.unit,
+        basis,
+        sources,
     )
 
 

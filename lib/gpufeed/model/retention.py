@@ -101,7 +101,7 @@ def with_unexported(hours: float, workload: Workload, demand: Demand, facts: Fac
     """
     kept, interval = kept_checkpoints(workload, facts), demand.checkpoint_interval
     low, value, high = (bound + 1.0 if in_s3 > bound * interval else bound for bound in kept[:3])
-    return _of_those_made(kept._replace(low=low, value=value, high=high), _made(hours, demand))
+    return _of_those_made(kept.bounded(low, value, high, kept.unit), _made(hours, demand))
 
 
 def _of_those_made(kept: Quantity, made: float) -> Quantity:

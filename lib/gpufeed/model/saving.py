@@ -94,7 +94,7 @@ def _dearer(alone: Quantity | None, both: Quantity | None) -> Quantity | None:
     if alone is None or both is None:
         return None
     more = [max(0.0, with_it - without) for without, with_it in zip(alone[:3], both[:3], strict=True)]
-    return both._replace(low=min(more), value=more[1], high=max(more))
+    return both.bounded(min(more), more[1], max(more), both.unit)
 
 
 def _paid_for(cost: Cost, sum_: Callable[[str, Iterable[CostLine]], Quantity | None]) -> Quantity | None:

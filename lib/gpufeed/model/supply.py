@@ -329,15 +329,15 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     seconds = formulas.request_seconds(
         load.request_bytes.middle(), configuration.first_byte_latency, facts.options[FSX].known("per_request_read")
     )
+    each = _per_client(facts, efa=configuration.efa)
     limits = {
         "request-latency": formulas.in_flight_rate(load.in_flight, load.request_bytes, seconds),
         DISKS: load.share_of(configuration.read_bytes_per_s),
-        "client-limit": _per_client(configuration, facts).times(load.nodes, "bytes/s"),
+        "client-limit": each.times(load.nodes, "bytes/s"),
     }
     if load.opens_an_object:
         limits["metadata-operations"] = _at_rate(load.share_of(configuration.opens_per_s), load)
     # What one client reaches holds in either direction.
-    each = _per_client(configuration, facts)
     write = least(load.share_of(configuration.write_bytes_per_s), each.times(load.writing_nodes, "bytes/s"))
     if configuration.servers is not None and not configuration.efa:
         limits["server-connections"] = server_connections(configuration.servers, load.nodes, facts)
@@ -345,10 +345,11 @@ def _fsx(load: Load, facts: Facts, configuration: Configuration | None) -> _Ceil
     return limits, seconds, _by_streams(FSX, write, load, facts), configuration.settings
 
 
-def _per_client(configuration: Configuration, facts: Facts) -> Quantity:
+@lru_cache(maxsize=8)  # it depends on the facts alone
+def _per_client(facts: Facts, *, efa: bool) -> Quantity:
     """bytes/s of one client; over EFA the high end is with GPUDirect Storage, which a loader has to be written for."""
     chosen = facts.options[FSX]
-    if not configuration.efa:
+    if not efa:
         return chosen.known("per_client_read")
     plain, direct = chosen.known("per_client_read_efa"), chosen.known("per_client_read_efa_gds")
     return plain._replace(high=direct.high, sources=plain.sources | direct.sources)

@@ -204,7 +204,7 @@ def enlarged(order: Order, capacity_gib: float, need: Need, facts: Facts) -> Ord
     settable = bool(facts.fsx[order.name].get_value("metadata_configuration"))
     wanted = iops_for(need.carried(efa=order.efa).opens, facts)
     iops, ordered = iops_and_ordered(capacity_gib, wanted, granted_iops(facts), facts, settable=settable)
-    return order._replace(capacity_gib=capacity_gib, metadata_iops=iops, ordered_iops=ordered)
+    return Order(order.name, capacity_gib, iops, ordered, order.efa)
 
 
 def iops_and_ordered(
