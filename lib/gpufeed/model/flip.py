@@ -154,13 +154,19 @@ class _Search:
         Of whole numbers that are tried one by one none is left out.
         """
         one_by_one = self._trait.whole and abs(values[-1] - values[0]) < len(values)
-        if len(values) > 1 and (one_by_one or not _stand_alike(before, last)):
+        if len(values) > 1 and (one_by_one or not self._stands_alike(before, last)):
             half = len(values) // 2
             middle = self._at(values[half - 1])
             yield from self._steps(before, values[:half], middle)
             yield from self._steps(middle, values[half:], last)
         else:
             yield values[-1], last
+
+    def _stands_alike(self, one: Decision, other: Decision) -> bool:
+        """Not where what is chosen has no price: nothing says then how near another option is."""
+        whole = one.whole
+        chosen = one.fit[whole.reads].weighed, whole.saves[whole.placed.option].weighed
+        return None not in chosen and _standing(one) == _standing(other)
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
@@ -239,13 +245,6 @@ def _deciding(decision: Decision) -> tuple[Any, ...]:
     # What a choice has to save to be one follows from price and hours.
     needed = run.weighed_gpu_price, run.hours
     return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves
-
-
-def _stand_alike(one: Decision, other: Decision) -> bool:
-    """Whether the options stand alike.  What has no price says nothing of how near another option is: then not."""
-    whole = one.whole
-    chosen = one.fit[whole.reads].weighed, whole.saves[whole.placed.option].weighed
-    return None not in chosen and _standing(one) == _standing(other)
 
 
 def _standing(decision: Decision) -> tuple[Any, ...]:
