@@ -25,6 +25,17 @@ VIDEO: dict[str, Any] = {
     "interface": "any",
     "run_hours": 240,
 }
+#: A step of 6,000 images at 100 images/s: 60 s.
+STEPS: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 100,
+    "instance_type": "p5.48xlarge",
+    "preset": "image-classification",
+    "samples_per_second_per_accelerator": 100,
+    "batch_size": 6000,
+    "model_parameters": 3e8,
+    "run_hours": 200,
+}
 UNET = {"task": "pretraining", "instances": 8, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d"}
 
 
@@ -149,3 +160,35 @@ def test_shards_that_would_be_taken_for_samples_are_asked_about_before_the_answe
     assert told(plan(SHARDS, sample_bytes=115_000), "objects-taken-for-samples") is None
     assert told(plan(SHARDS, objects=4_000_000), "objects-taken-for-samples") is None  # 125 KB each
     assert told(plan(UNET), "objects-taken-for-samples") is None
+
+
+def test_an_interval_that_is_shorter_than_a_training_step_is_said_first() -> None:
+    told = [one for one in plan(STEPS, checkpoint_interval=10).warnings if one.id == "doubt-interval-below-step"]
+    assert [(one.parameters["interval"], one.parameters["step"].value, one.grave) for one in told] == [(10, 60, True)]
+    for fits in ({"checkpoint_interval": 60}, {"checkpoint_interval": 10, "batch_size": 1000}, {}):
+        assert not [one for one in plan(STEPS, **fits).warnings if one.id == "doubt-interval-below-step"]
+
+
+def test_no_interval_is_advised_that_is_shorter_than_a_training_step() -> None:
+    found = plan(STEPS, batch_size=60_000)
+    [said] = [one for one in found.placements["checkpoints"].reasons if one.id.startswith("best-interval")]
+    # 60,000 images at 100 images/s
+    assert said.id == "best-interval-by-step" and said.parameters["step"].value == 600
+    assert 0 < said.parameters["daly"].value < 600
+    assert found.saving(found.placements["checkpoints"].option).stall.best_interval == 600
+    # Without a batch size the step is not known, and where the interval is short that is said.
+    short = {"task": "pretraining", "instances": 20_000, "instance_type": "p5.48xlarge", "model_parameters": 1e9}
+    told = [one.id for one in plan(short, run_hours=200).placements["checkpoints"].reasons]
+    assert told[told.index("best-interval") + 1] == "best-interval-step-unknown"
+    long = [one.id for one in plan(STEPS, batch_size=1000).placements["checkpoints"].reasons]
+    assert "best-interval" in long and "best-interval-step-unknown" not in long
+
+
+def test_failures_that_outpace_saves_are_said_before_the_plan() -> None:
+    # 6 PB, asynchronously: it is not written before something fails.
+    many = {"task": "pretraining", "instances": 20_000, "instance_type": "p5.48xlarge", "checkpoint_mode": "async"}
+    found = plan(many, checkpoint_bytes=6e15, checkpoint_interval=3600, run_hours=200)
+    [told] = [one for one in found.warnings if one.id == "saves-outpaced"]
+    assert told.grave and told.parameters["seconds"].value > told.parameters["failure"].value
+    ids = {one.id for one in found.placements["checkpoints"].reasons}
+    assert "saves-outpaced" in ids and not {one for one in ids if one.startswith("best-interval")}

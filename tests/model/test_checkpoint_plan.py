@@ -19,6 +19,7 @@ from gpufeed.model.workload import Workload
 
 GIB = 2**30
 OF_64 = {"instances": 64, "model_parameters": 70e9, "checkpoint_interval": 600}  # 512 GPUs, 980 GB
+FILES = OF_64 | {"interface": "posix"}  # reads on FSx for Lustre
 
 
 def plan(**traits: Any) -> CheckpointPlan:
@@ -230,7 +231,7 @@ def test_keeping_and_saving_are_priced_on_every_option() -> None:
 
 
 def test_an_own_discount_holds_for_checkpoints_too() -> None:
-    full, reduced = plan(**OF_64), plan(**OF_64, storage_discount=0.25)
+    full, reduced = plan(**FILES), plan(**FILES, storage_discount=0.25)
     for name in ("s3-standard", "s3-express-one-zone", "fsx-for-lustre", "s3-files"):
         before, after = full.option(name).retention, reduced.option(name).retention
         assert before is not None and before.total is not None and after is not None and after.total is not None
@@ -238,7 +239,7 @@ def test_an_own_discount_holds_for_checkpoints_too() -> None:
 
 
 def test_a_file_system_is_bought_in_steps() -> None:
-    found = plan(**OF_64, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
+    found = plan(**FILES, checkpoints_kept=2, checkpoint_mode="async").option("fsx-for-lustre")
     assert found.answer.supply.configuration["throughput_mb_per_s_per_tib"] == 1000
     assert found.retention is not None and found.retention.keeping is not None
     # Two checkpoints and one whose export takes longer than an interval are 2,738 GiB: a share at USD 0.600, or a file
@@ -271,7 +272,7 @@ def test_one_that_is_kept_goes_for_the_next_once_its_copy_is_in_s3(
 
 
 def test_what_is_not_priced_is_named_and_has_no_total() -> None:
-    found = plan(**OF_64 | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
+    found = plan(**FILES | {"region": "ap-northeast-1"}).option("fsx-for-lustre").retention
     assert found is not None
     assert (found.keeping, found.total, found.not_priced) == (None, None, ("checkpoint-own-storage",))
 

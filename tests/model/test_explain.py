@@ -326,3 +326,30 @@ def test_requests_billed_by_the_thousand_name_the_thousand() -> None:
     assert billed
     for figure in billed:
         assert "1000" not in figure.equation
+
+
+def test_what_loading_costs_at_least_has_no_upper_end_in_any_figure_of_it() -> None:
+    """100 M objects are copied into a directory bucket: in 5 h 3 min at the requests/s of one prefix, or faster."""
+    job = {"task": "pretraining", "preset": "image-classification", "instances": 8, "instance_type": "p5.48xlarge"}
+    copied = Workload.from_mapping(job | {"dataset_bytes": 11e12, "objects": 100_000_000, "epochs": 10}, load())
+    plan = recommend(copied, load())
+    assert plan.recommended == "s3-express-one-zone"
+    of_option = {
+        id_.partition(".")[2]: figure.result
+        for id_, figure in explain(plan, load()).items()
+        if id_.startswith("s3-express-one-zone.")
+    }
+    open_ended = {name for name, result in of_option.items() if math.isinf(result.high)}
+    assert open_ended == {
+        "first_epoch.load_seconds",
+        "first_epoch.load_cost",
+        "cost.loading",
+        "cost.lines.loading-storage.quantity",
+        "cost.lines.loading-storage.amount",
+    }
+    # 100 M GET at 5,500/s; half of 11 TB for so long, at USD 0.11 per GiB and month of 730 hours
+    seconds, amount = of_option["first_epoch.load_seconds"], of_option["cost.loading"]
+    assert seconds.value == pytest.approx(1e8 / 5500)
+    assert amount.value == pytest.approx(11e12 / 2**30 / 2 * 1e8 / 5500 / 3600 / 730 * 0.11)
+    # The model itself reckons with the most that AWS names.
+    assert plan.cost.loading is not None and math.isfinite(plan.cost.loading.high)

@@ -75,6 +75,38 @@ def test_it_stays_the_answer_only_while_no_place_that_copies_each_save_costs_abo
     assert "saving-rule-falls-behind" in [reason.id for reason in cheap.reasons]
 
 
+def test_sparing_a_system_is_no_reason_for_saves_without_a_copy() -> None:
+    """Two g5.12xlarge at USD 83.48 save 5.6 TB twice an hour; reads on FSx for Lustre, which exports one save in 4."""
+    found = recommend(
+        Workload.from_mapping(
+            {
+                "task": "full-fine-tuning",
+                "instances": 2,
+                "instance_type": "g5.12xlarge",
+                "gpu_hour_price": 83.48,
+                "preset": "video",
+                "dataset_bytes": 1.6e12,
+                "objects": 129_000,
+                "model_parameters": 4e8,
+                "checkpoint_bytes": 5.56e12,
+                "run_hours": 1.1,
+                "region": "us-east-1",
+            },
+            FACTS,
+        ),
+        FACTS,
+    )
+    assert found.recommended == "fsx-for-lustre"
+    fsx, express = (found.saving(name).total for name in ("fsx-for-lustre", "s3-express-one-zone"))
+    assert fsx is not None and express is not None
+    # A directory bucket is a second system, worth an hour of one instance; with that it would be the dearer one.
+    assert express.value < fsx.value < express.value + 83.48
+    placed = found.placements["checkpoints"]
+    assert (placed.rule, placed.option) == ("fsx-for-lustre", "s3-express-one-zone")
+    [behind] = [one for one in placed.reasons if one.id == "saving-rule-falls-behind"]
+    assert behind.parameters["because"].parameters["every"] == 4
+
+
 def test_the_timeline_says_what_the_queue_takes_after_the_last_step() -> None:
     behind = steps(plan())
     assert "save" not in behind and behind["save-behind"].parameters["every"] == 5

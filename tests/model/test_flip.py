@@ -16,10 +16,10 @@ from gpufeed.facts import load
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import Decision, decide, recommend
 from gpufeed.model.flip import Sensitivity, _Search, flip_points, sensitivities
-from gpufeed.model.flip_reasons import Beside, _why_worth
+from gpufeed.model.flip_reasons import Beside, _turned, _why_spared, _why_worth
 from gpufeed.model.flip_traits import SPAN, Trait, traits
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FlipPoint, Recommendation
+from gpufeed.model.recommendation import FlipPoint, Reason, Recommendation
 from gpufeed.model.workload import NUMBERS, Workload
 
 IMAGES = {
@@ -350,21 +350,52 @@ def test_what_saves_less_than_the_least_saving_does_not_flip_back_as_cheaper() -
 
 
 def test_what_was_cheaper_before_flips_by_what_it_saves_against_what_it_has_to() -> None:
-    """The reads of a 70B job: FSx at 40.1 against S3 at some cents at 64 instances as at 43."""
-    job = {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "model_parameters": 70e9}
-    found = plan(job | {"preset": "llm-text", "checkpoint_interval": 1800})
+    """Two LoRA jobs on p4d: a directory bucket brings the base model to all of them sooner, and has to be set up."""
+    found = plan(
+        {
+            "task": "lora",
+            "instances": 5,
+            "instance_type": "p4d.24xlarge",
+            "dataset_bytes": 78e9,
+            "objects": 76_000,
+            "run_hours": 12,
+            "jobs": 2,
+        }
+    )
     [told] = [
         flip.reason
         for flip in flip_points(found, load())[0]
-        if (flip.trait, flip.role, flip.option) == ("instances", "training_reads", "s3-standard")
+        if (flip.trait, flip.role, flip.option) == ("instances", "training_reads", "s3-express-one-zone")
     ]
     assert told.id == "flip-saves-enough"
     before, needed_before, saved, needed = (
         told.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")
     )
     assert before < needed_before and saved > needed
-    # 0.01 % of what 43 instances cost for 168 h of 55.04: USD 39.76
-    assert needed == pytest.approx(0.0001 * 55.04 * 43 * 168, rel=1e-3)
+    # 20 hours of one instance at USD 21.957642
+    assert (needed_before, needed) == (pytest.approx(439.15284), pytest.approx(439.15284))
+
+
+def test_the_dearer_one_is_taken_until_it_costs_more_than_what_it_spares() -> None:
+    def side(s3: float, fsx: float, *, worth: float = 60.0) -> Beside:
+        cost, other = Quantity.exact(s3, "USD"), Quantity(fsx, fsx, 1000, "USD")
+        return Beside("fsx-for-lustre", "s3-standard", other, cost, -worth, worth + 1.0, "USD", set_up=-worth)
+
+    def shown(reason: Reason | None) -> dict[str, float]:
+        assert reason is not None
+        return {name: reason.parameters[name].value for name in ("saved_before", "needed_before", "saved", "needed")}
+
+    # S3 costs 70 more than a file system that is worth 60 to set up, then 50 more.
+    taken = _why_spared(side(170, 100), side(150, 100))
+    assert taken is not None and taken.id == "flip-not-worth-setting-up"
+    assert shown(taken) == {"saved_before": 70, "needed_before": 60, "saved": 50, "needed": 60}
+    # The other way round the file system is the new one.
+    left = _why_spared(_turned(side(150, 100)), _turned(side(170, 100)))
+    assert left is not None and left.id == "flip-saves-enough"
+    assert shown(left) == {"saved_before": 50, "needed_before": 60, "saved": 70, "needed": 60}
+    # On both sides it costs less than it spares, or more: that is not what turned.
+    assert _why_spared(side(150, 100), side(140, 100)) is None
+    assert _why_spared(side(170, 100), side(180, 100)) is None
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.checkpoint import outpaced
 from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.goodput import Losses, best_interval, goodput, intervals, shares
+from gpufeed.model.recommendation import CheckpointStall, Demand
 
 MINUTE, HOUR = 60.0, 3600.0
 
@@ -78,6 +82,38 @@ def test_the_best_asynchronous_interval_is_no_shorter_than_the_save_takes_to_wri
     assert best_interval(losses(0.1, 10 * HOUR, lag=10)) == daly_interval(0.1, 10 * HOUR)
     slow = replace(losses(0.1, 10 * HOUR), lag=Quantity(300, 600, 1500, "seconds"))
     assert best_interval(slow) == 1500
+
+
+def test_the_best_interval_is_no_shorter_than_a_step() -> None:
+    # sqrt(2 × 10 × 1000) × (1 + sqrt(0.005) / 3 + 0.005 / 9) − 10 = 134.8 s
+    ten, thousand = Quantity.exact(10.0, "seconds"), Quantity.exact(1000.0, "seconds")
+    lost = Losses(ten, None, ten, thousand)
+    assert best_interval(lost) == pytest.approx(134.83, abs=0.01)
+    assert best_interval(replace(lost, step=Quantity.exact(200.0, "seconds"))) == 200.0
+    assert best_interval(replace(lost, step=Quantity.exact(100.0, "seconds"))) == best_interval(lost)
+
+
+@pytest.mark.parametrize(
+    ("mode", "blocks", "save", "said"),
+    [
+        # Daly's interval is 1,000 s from 2,000 s on, and for 500 s 1,000 × (1 + 0.5 / 3 + 0.25 / 9) − 500 = 694 s.
+        ("sync", 2000.0, 2000.0, True),
+        ("sync", 500.0, 500.0, False),
+        ("async", 1.0, 1000.0, True),
+        ("async", 1.0, 999.0, False),
+    ],
+)
+def test_failures_that_outpace_saves_leave_less_than_half_of_the_time(
+    mode: str, blocks: float, save: float, said: bool
+) -> None:
+    mean, stop, written = (Quantity.exact(seconds, "seconds") for seconds in (1000.0, blocks, save))
+    lost = losses(blocks, 1000.0, save if mode == "async" else None)
+    best = best_interval(lost)
+    stalled = CheckpointStall(written, stop, 1800.0, best, None, None, None, stop, None)
+    asked = SimpleNamespace(checkpoint_mode=mode, mean_time_to_failure=mean)
+    assert outpaced(stalled, cast(Demand, asked)) is said
+    if said:
+        assert goodput(lost, best).goodput.value < 0.5
 
 
 def test_what_reaches_into_the_next_interval_stops_the_gpus() -> None:

@@ -169,6 +169,53 @@ def test_s3_files_is_ruled_out_for_a_bucket_of_another_region() -> None:
     assert plan(**hungry, network_path="other-region").recommended == "fsx-for-lustre"
 
 
+#: 70 billion parameters: 200 saves of 980 GB.
+ACROSS = {
+    "preset": "llm-text",
+    "samples_per_second_per_accelerator": None,
+    "model_parameters": 70e9,
+    "dataset_bytes": 5e12,
+    "objects": 50_000,
+    "run_hours": 200,
+    "checkpoint_interval": 3600,
+}
+
+
+def test_a_bucket_of_another_region_that_costs_less_read_in_place_is_said_to_if_it_feeds_the_gpus() -> None:
+    found = plan(**ACROSS, network_path="other-region")
+    assert found.recommended == "fsx-for-lustre"
+    said = next(r for r in found.option("s3-standard").reasons if r.id == "cheaper-in-place").parameters
+    # The run reads less than the data set once: as much crosses either way, and its price does not decide.
+    assert said["option"] == "fsx-for-lustre" and said["across"].value == pytest.approx(said["best_across"].value)
+    assert said["across"].value == pytest.approx(1.156e12, rel=1e-3) and said["cost"].value < said["best"].value
+    known = sum(line.amount.value for line in found.option("s3-standard").cost.lines if line.amount is not None)
+    assert said["cost"].value == pytest.approx(known)
+    # How it feeds from there has no source: no answer by itself.  In ten epochs ten times as much crosses.
+    assert "other-region" in reasons(found, "s3-standard") and found.option("s3-standard").verdict == "works-but"
+    again = plan(**ACROSS | {"dataset_bytes": 1e11, "objects": 1000, "epochs": 10}, network_path="other-region")
+    assert again.recommended == "fsx-for-lustre" and "cheaper-in-place" not in reasons(again, "s3-standard")
+    assert "cheaper-in-place" not in reasons(plan(**ACROSS), "s3-standard")
+
+
+def test_saves_that_cross_regions_are_named_with_their_bytes_and_what_a_gib_costs() -> None:
+    found = plan(**ACROSS, network_path="other-region")
+    told = next(warning for warning in found.warnings if warning.id == "saves-other-region")
+    assert told.parameters["option"] == found.placements["checkpoints"].option
+    assert told.parameters["across"].value == pytest.approx(200 * 70e9 * 14) and told.parameters["price"] is None
+    assert not {"saves-other-region", "path-other-region"} & warnings(plan(**ACROSS))
+    # Without a size of the checkpoint the bytes are not known, and said not to be.
+    unknown = plan(network_path="other-region")
+    told = next(warning for warning in unknown.warnings if warning.id == "saves-other-region")
+    assert unknown.demand.checkpoint_bytes is None and told.parameters["across"] is None
+
+
+def test_that_rates_are_upper_bounds_is_said_first_where_the_bucket_is_read_in_place() -> None:
+    for instances, option, grave in ((8, "s3-standard", True), (64, "fsx-for-lustre", False)):
+        found = plan(**ACROSS | {"instances": instances}, network_path="other-region")
+        told = next(warning for warning in found.warnings if warning.id == "path-other-region")
+        assert (found.recommended, told.grave) == (option, grave)
+
+
 def test_an_unknown_way_is_said() -> None:
     assert "path-unknown" in warnings(plan(network_path="unknown"))
 

@@ -15,7 +15,7 @@ from gpufeed.model import together
 from gpufeed.model.advise import decide, recommend
 from gpufeed.model.flip_reasons import why
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import kept
+from gpufeed.model.judge import kept, to_replace
 from gpufeed.model.recommendation import CostLine, Reason, Recommendation
 from gpufeed.model.workload import Workload
 
@@ -111,6 +111,73 @@ def test_a_system_that_saves_less_than_setting_it_up_is_worth_is_not_one() -> No
     assert {one.option for one in found.placements.values() if one.role != "scratch"} == {S3}
     said = next(r for r in found.placements["checkpoints"].reasons if r.id == "saving-too-little")
     assert said.parameters["amount"] == pytest.approx(21.95, abs=0.05)
+
+
+def test_s3_which_every_plan_has_is_left_only_for_what_is_worth_its_setting_up() -> None:
+    # 300 p5.48xlarge for 1,500 hours are USD 24.8 million, of which a change has to save 0.01 %; a system is worth 20
+    # hours of one instance at USD 55.04.
+    found = plan(
+        {
+            "task": "pretraining",
+            "instances": 300,
+            "instance_type": "p5.48xlarge",
+            "preset": "llm-text",
+            "dataset_bytes": 360e9,
+            "objects": 24_000,
+            "interface": "s3-api",
+            "run_hours": 1500,
+            "checkpoint_interval": 14_400,
+            "checkpoint_mode": "async",
+        }
+    )
+    on_s3, on_express = (found.option(option).cost_of_reads for option in (S3, EXPRESS))
+    assert on_s3 is not None and on_express is not None
+    assert found.rule.option == EXPRESS and found.least_saving == pytest.approx(0.0001 * 300 * 1500 * 55.04)
+    # It costs less by less than that, and spares the directory bucket as well.
+    assert 200 < on_express.value - on_s3.value < 250 < found.least_saving
+    said = {reason.id: reason.parameters for reason in found.placements["training_reads"].reasons}
+    assert (found.recommended, said["model-cheaper"]["other"]) == (S3, EXPRESS)
+    decided = decide(found.workload, load())
+    needed = [to_replace(one, decided.fit[other], decided.job) for one, other in ((S3, EXPRESS), (EXPRESS, S3))]
+    assert needed == [pytest.approx(-20 * 55.04), pytest.approx(20 * 55.04 + found.least_saving)]
+    # Of two that have to be set up the one has to save what any change has to.
+    assert to_replace(FSX, decided.fit[EXPRESS], decided.job) == pytest.approx(found.least_saving)
+
+
+#: 281 g5.12xlarge at USD 5.672 read 6 GB for four hours.
+SHORT = {
+    "task": "pretraining",
+    "instances": 281,
+    "instance_type": "g5.12xlarge",
+    "preset": "mlperf-unet3d",
+    "dataset_bytes": 6.08e9,
+    "objects": 11_215,
+    "model_parameters": 4e8,
+    "run_hours": 4,
+    "prefixes": 256,
+}
+
+
+def test_s3_may_cost_more_than_a_system_by_no_more_than_setting_that_up_is_worth() -> None:
+    found = plan(SHORT)
+    assert (found.rule.option, found.recommended) == (FSX, S3)
+    on_s3, on_fsx = (found.option(option).cost_of_reads for option in (S3, FSX))
+    assert on_s3 is not None and on_fsx is not None
+    said = {reason.id: reason.parameters for reason in found.placements["training_reads"].reasons}
+    spared = said["model-spares-setting-up"]
+    assert "model-cheaper" not in said
+    assert (spared["cost"], spared["other_cost"]) == (on_s3, on_fsx)
+    # 1 % of what the GPUs of the run cost: 281 × 4 h × USD 5.672.
+    assert spared["amount"] == pytest.approx(0.01 * 281 * 4 * 5.672)
+    assert on_fsx.value < on_s3.value < on_fsx.value + spared["amount"] and on_s3.high < on_fsx.high
+
+
+def test_a_file_system_that_is_not_wanted_is_worth_no_more_than_it_costs() -> None:
+    decided = decide(Workload.from_mapping(SHORT | {"avoid_parallel_file_system": True}, load()), load())
+    job, on_fsx = decided.job, decided.fit[FSX]
+    # Setting it up is spared for S3, and a directory bucket in its place need not save more than nothing.
+    assert to_replace(S3, on_fsx, job) == pytest.approx(-0.01 * 281 * 4 * 5.672)
+    assert to_replace(EXPRESS, on_fsx, job) == 0.0
 
 
 def test_without_the_checkpoints_the_reads_go_where_they_cost_less() -> None:

@@ -114,14 +114,14 @@ def test_a_moved_flip_point_and_what_an_older_record_lacks_are_said(
     del document["checkpoints"]
     name = next(name for name in document["flips"] if name.endswith(".above"))
     now = document["flips"][name]
-    assert (name, now["option"]) == ("instances.training_reads.above", "fsx-for-lustre")
+    assert (name, now["option"]) == ("instances.checkpoints.above", "s3-express-one-zone")
     document["flips"][name] = now | {"at": 12, "because": "flip-cost"}
     kept.write_text(json.dumps(document), encoding="utf-8")
     assert main(["recheck", str(kept)]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "The answer is the same.",
         "What would change the answer (1):",
-        f"  {name}: FSx for Lustre at 12 → FSx for Lustre at {now['at']:.0f}",
+        f"  {name}: S3 Express One Zone at 12 → S3 Express One Zone at {now['at']:.0f}",
         *(f"    {mark} {id_}: {without_values(id_)}" for mark, id_ in (("+", now["because"]), ("−", "flip-cost"))),
         "The record is without these, so they were not compared: checkpoints.",
     ]

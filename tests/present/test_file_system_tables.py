@@ -111,7 +111,7 @@ def test_what_the_plan_has_elsewhere_is_said_with_what_it_would_need() -> None:
     # The plan has the saves of 980 GB every 30 min on S3 Express One Zone.
     job = Workload.from_mapping(
         {"task": "pretraining", "instances": 64, "instance_type": "p5.48xlarge", "preset": "llm-text"}
-        | {"model_parameters": 70e9, "checkpoint_interval": 1800},
+        | {"model_parameters": 70e9, "checkpoint_interval": 1800, "reads": "random", "request_bytes": 4096},
         load(),
     )
     plan = recommend(job, load())

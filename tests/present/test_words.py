@@ -83,6 +83,14 @@ def test_a_part_of_one_is_never_0_beside_its_money(monkeypatch: pytest.MonkeyPat
     assert (words.quantity(listing), words.money(3e-7, "USD")) == ("<1 次请求", "<0.001 美元")
 
 
+def test_what_is_at_least_less_than_is_shown_is_so_much_or_more() -> None:
+    small, some = (Quantity(0.0000003, value, value, "USD").at_least() for value in (0.0000003, 0.00132))
+    assert words.quantity(small) == "USD <0.001 or more"
+    assert words.quantity(some) == "USD 0.00132 (USD <0.001 or more)"
+    assert words.quantity_range(small) == "USD <0.001 or more"
+    assert words.quantity(Quantity.exact(2.0, "USD").at_least()) == "at least USD 2"
+
+
 def test_money_in_chinese(chinese: None) -> None:
     assert words.money(12_345.6, "USD") == "12,300 美元"
     assert words.money(1_200, "CNY") == "1,200 元人民币"

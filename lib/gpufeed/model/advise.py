@@ -207,6 +207,7 @@ def plan_of(decision: Decision) -> Recommendation:
             *traffic.caveats(fit[reads].bursts, job.traffic.evaluation),
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *doubts,
+            *caution.saves_outpaced(placed, saves[placed.option], job),
             *caution.saves_may_outlast(placed, saves[placed.option]),
             *caution.saves_stall(placed, saves[placed.option], job),
             *caution.exports_behind(placed, job),
@@ -226,6 +227,7 @@ def plan_of(decision: Decision) -> Recommendation:
             *paths.caveats(
                 job.workload, job.load, job.region, job.demand, reads=fit[reads], facts=facts, in_zone=in_zone
             ),
+            *paths.saves_cross(saves[placed.option], job.workload, job.region, facts),
             *([] if measurement is None else [Caveat(f"measurement-{evidence or 'shown-only'}")]),
         ),
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import placements
+from gpufeed.model.checkpoint import outpaced
 from gpufeed.model.demand import accelerators_of, preset_of, stall_tolerance
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
@@ -99,6 +100,13 @@ def interface_overruled(
     for placed, what in ((reads, "reads"), (saves, "saves")):
         if placed.option not in (S3, EXPRESS):
             yield Caveat(f"interface-overruled-{what}", {"option": placed.option}, grave=True)
+
+
+def saves_outpaced(placed: Placement, chosen: Saving, job: Job) -> Iterator[Caveat]:
+    """Failures that come so often that most of the time is lost, whatever the interval."""
+    if outpaced(chosen.stall, job.demand):
+        said = {"seconds": chosen.stall.save_seconds, "failure": job.demand.mean_time_to_failure}
+        yield Caveat("saves-outpaced", {"option": placed.option} | said, grave=True)
 
 
 def saves_may_outlast(placed: Placement, chosen: Saving) -> Iterator[Caveat]:

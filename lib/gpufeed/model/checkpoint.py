@@ -9,25 +9,30 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.failures import by_definition
 from gpufeed.model.recommendation import CheckpointStall, Demand
 from gpufeed.model.supply import Bulk
+from gpufeed.model.traffic import step_seconds
 from gpufeed.model.workload import Workload
 
 _ALL_THE_TIME = Quantity.exact(1.0)
 
 
-def stall(demand: Demand, write: Quantity | None, bulk: Bulk | None, facts: Facts) -> CheckpointStall:
+def stall(
+    demand: Demand, write: Quantity | None, bulk: Bulk | None, facts: Facts, *, step: Quantity | None = None
+) -> CheckpointStall:
     """What saving to an option with this write rate [bytes/s] costs, and how long a restore by large reads takes.
 
     A synchronous save stops the GPUs until it is written; an asynchronous one only for the copy to host memory, but
     must be written before the next begins: what it takes beyond the interval, the GPUs wait as well.  The share cannot
-    be more than all of the time, and no asynchronous interval is advised that a slow save could not be written in.
+    be more than all of the time, and no asynchronous interval is advised that a slow save could not be written in, nor
+    any that is shorter than a training ``step``.
     """
     size, interval = demand.checkpoint_bytes, demand.checkpoint_interval
     if size is None or write is None:
         return CheckpointStall(None, None, interval, None, None, None, None, None, None)
     save = transfer(size, write, facts)
-    waits, blocks, shortest, beyond = save, save, 0.0, None
+    waits, blocks, beyond, shortest = save, save, None, 0.0 if step is None else step.value
     if demand.checkpoint_mode == "async":
-        blocks, beyond, shortest = host_copy(demand, size, facts), _beyond(save, interval), save.high
+        blocks, beyond = host_copy(demand, size, facts), _beyond(save, interval)
+        shortest = max(shortest, save.high)
         waits = blocks.plus(beyond, "seconds")
     failure = demand.mean_time_to_failure
     best = None if failure is None else max(shortest, formulas.daly_interval(blocks.value, failure.value))
@@ -64,11 +69,29 @@ def best_intervals(demand: Demand, stalled: CheckpointStall, workload: Workload,
     best, blocks, save = stalled.best_interval, stalled.blocks_seconds, stalled.save_seconds
     if best is None or blocks is None or save is None:
         return None
-    shortest = save.high if demand.checkpoint_mode == "async" else 0.0
+    step = step_seconds(workload, demand, facts)
+    shortest = max(save.high if demand.checkpoint_mode == "async" else 0.0, 0.0 if step is None else step.value)
     means = [definition.here for definition in by_definition(workload, demand, facts)]
     found = [best, *(max(shortest, formulas.daly_interval(blocks.value, mean.value)) for mean in means)]
     sources = frozenset().union(*(mean.sources for mean in means))
     return Quantity(min(found), best, max(found), "seconds", "assumed", sources)
+
+
+def outpaced(stalled: CheckpointStall, demand: Demand) -> bool:
+    """Whether failures come so often that at no interval more than half of the time is training that counts.
+
+    A save that stops the GPUs for no less than the interval that wastes least; or one that takes as long to be written
+    as it takes until something fails: then at most 1 / e × 1 / (e - 1) counts, 21 %.
+    """
+    best, blocks, save, failure = (
+        stalled.best_interval,
+        stalled.blocks_seconds,
+        stalled.save_seconds,
+        demand.mean_time_to_failure,
+    )
+    if best is None or blocks is None or save is None or failure is None:
+        return False
+    return blocks.value >= best or (demand.checkpoint_mode == "async" and save.value >= failure.value)
 
 
 def transfer(size: Quantity, rate: Quantity, facts: Facts) -> Quantity:

@@ -21,6 +21,7 @@ from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import MOUNTPOINT, S3, SYSTEMS
 from gpufeed.model.savers import refused
 from gpufeed.model.supply import lies_on
+from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import upload_of_saves
 
 #: What bears on checkpoints of the things said about an option that can hold them.
@@ -52,7 +53,7 @@ class Lost:
     losses: Losses
     young: float
     daly: float
-    best_interval: float  # Daly's, no shorter than an asynchronous save may take to write
+    best_interval: float  # Daly's, no shorter than a step, or than an asynchronous save may take to write
     now: Goodput
     best: Goodput
     per_hour: Quantity | None  # what lost time costs at the stated interval; None: GPUs are not priced
@@ -171,7 +172,8 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
     losses = None
     if restore is not None:
         recovery = (facts.model.known("restart_overhead") + restore.seconds).named("seconds")
-        losses = goodput.losses_of(plan.demand, answer.stall, recovery)
+        step = step_seconds(plan.workload, plan.demand, facts)
+        losses = goodput.losses_of(plan.demand, answer.stall, recovery, step)
     cannot = [reason for reason in answer.reasons if reason.id in CANNOT_SAVE]
     most = facts.options[MOUNTPOINT].known("maximum_written_object").value
     if answer.option == MOUNTPOINT and each is not None and each > most:
@@ -259,7 +261,8 @@ def _memory_first(plan: Recommendation, facts: Facts) -> MemoryFirst | None:
     nodes = min(workload.instances, demand.checkpoint_writers)
     needed = (demand.checkpoint_bytes / nodes * facts.model.known("memory_checkpoint_copies")).named("bytes")
     copy = host_copy(demand, demand.checkpoint_bytes, facts)
-    losses = Losses(copy, None, facts.model.known("restart_overhead"), demand.mean_time_to_failure)
+    step = step_seconds(workload, demand, facts)
+    losses = Losses(copy, None, facts.model.known("restart_overhead"), demand.mean_time_to_failure, step)
     best = goodput.best_interval(losses)
     machine = passes_of(workload, demand.checkpoint_bytes, facts)
     memory = None if machine.memory is None else machine.memory.value

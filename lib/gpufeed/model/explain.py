@@ -19,7 +19,15 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.advise import recommend
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FOR_SAVES, OptionAnswer, Recommendation, Saving
+from gpufeed.model.recommendation import (
+    FOR_SAVES,
+    Cost,
+    CostLine,
+    FirstEpoch,
+    OptionAnswer,
+    Recommendation,
+    Saving,
+)
 from gpufeed.model.rules import SYSTEMS
 from gpufeed.model.trace import Known, Made, origin, remembering_facts, remembering_workload
 
@@ -177,7 +185,7 @@ def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
         inside = {field.name: getattr(value, field.name) for field in fields(value) if field.name not in _NO_FIGURES}
         # Rows and ceilings first: a sum of one row, or the least of the ceilings, is shown as taken from there.
         for name in sorted(inside, key=lambda name: not _is_rows(inside[name])):
-            yield from _in(f"{path}.{name}", inside[name])
+            yield from _in(f"{path}.{name}", _shown(value, name, inside[name]))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             setting = name in _SETTINGS and origin(inner) is not None
@@ -186,6 +194,18 @@ def _in(path: str, value: Any) -> Iterator[tuple[str, Quantity]]:
         for row in value:
             if is_dataclass(row):
                 yield from _in(f"{path}.{getattr(row, 'id', 'row')}", row)
+
+
+#: Times and costs of what is brought in, of which only the most that a source names is known.
+_AT_MOST = frozenset({"load_seconds", "load_cost", "waits_seconds", "waits_cost", "quantity", "amount", "elsewhere"})
+
+
+def _shown(owner: Any, name: str, value: Any) -> Any:
+    """A figure as it is shown: without an upper end where nothing is known of one."""
+    if isinstance(owner, Cost) and name == "loading":
+        return owner.loading_shown
+    at_most = name in _AT_MOST and isinstance(owner, FirstEpoch | CostLine) and isinstance(value, Quantity)
+    return owner.bound(value) if at_most else value
 
 
 def _is_rows(value: Any) -> bool:

@@ -18,9 +18,9 @@ from gpufeed.model.judge import (
     beats_at_any_price,
     best_of_rule,
     cheaper_beyond_doubt,
-    least_saving,
     setting_up,
     to_replace,
+    to_save,
 )
 from gpufeed.model.placements import late, saves_at_any_price, waiting_for_export
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
@@ -52,11 +52,12 @@ def why(role: str, before: Decision, after: Decision) -> Reason:
         whole = found[here]
         if whole is not None and found[there] is None:
             return Reason(because, whole.parameters)
-    by_worth = _why_worth(_reads_beside(old, new, before), _reads_beside(old, new, after))
+    beside = _reads_beside(old, new, before), _reads_beside(old, new, after)
+    by_worth = _why_spared(*beside) or _why_worth(*beside)
     if by_worth is not None:
         return by_worth
     left = [best_of_rule(side.fit, side.rule).option for side in (before, after)]
-    return _why_rule_or_costs(left[0] != left[1], (one, other), _reads_beside(old, new, after))
+    return _why_rule_or_costs(left[0] != left[1], (one, other), beside[1])
 
 
 #: Rules that say something of an answer and never choose it.
@@ -111,6 +112,7 @@ def _reads_beside(old: str, new: str, side: Decision) -> Beside:
         for_new=to_replace(new, was, job),
         for_old=to_replace(old, becomes, job),
         currency=job.run.currency,
+        set_up=setting_up(new, "", job) - setting_up(old, "", job),
         old_fed=was.fed,
         new_fed=becomes.fed,
         new_ends_later=loading.ends_later(becomes, was, job),
@@ -125,8 +127,8 @@ def _saves_beside(old: str, new: str, plan: Recommendation, job: Job) -> Beside:
     saves = {one.option: one for one in plan.savings}
     return Beside(
         *(old, new, plan.saving(old).weighed, plan.saving(new).weighed),
-        for_new=least_saving(job) + set_up,
-        for_old=least_saving(job) - set_up,
+        for_new=to_save(set_up, job),
+        for_old=to_save(-set_up, job),
         currency=plan.currency,
         set_up=set_up,
         new_at_any_price=saves_at_any_price(new, old, saves, reads=plan.recommended, job=job),
@@ -173,8 +175,12 @@ def _why_checkpoints(old: str, new: str, before: _Side, after: _Side) -> Reason:
         return Reason("flip-beside-reads", beside[1].parameters)
     sides = _saves_beside(old, new, one, job_before), _saves_beside(old, new, other, job_after)
     if sides[1].new_cost is not None and sides[1].old_cost is not None:
-        return _why_worth(*sides) or _why_rule_or_costs(
-            one.placements["checkpoints"].rule != other.placements["checkpoints"].rule, (one, other), sides[1]
+        return (
+            _why_spared(*sides)
+            or _why_worth(*sides)
+            or _why_rule_or_costs(
+                one.placements["checkpoints"].rule != other.placements["checkpoints"].rule, (one, other), sides[1]
+            )
         )
     if (by_any_price := _why_at_any_price(*sides)) is not None:
         return by_any_price
@@ -205,13 +211,13 @@ def _why_worth(before: Beside, after: Beside) -> Reason | None:
     ):
         if later and not sooner:
             return Reason("flip-ends-sooner" if option == after.new else "flip-ends-later", costs)
-    # What is dearer may be taken, too: it spares a system that had to be set up.
+    # What is dearer may be taken, too (:func:`_why_spared`).
     if mine.value < theirs.value and cheaper_beyond_doubt(mine, theirs, after.for_new):
         if not cheaper_beyond_doubt(mine_before, theirs_before, 0.0):
             return Reason("flip-cost", costs)
         if not cheaper_beyond_doubt(mine_before, theirs_before, before.for_new):
             return Reason("flip-saves-enough", costs | _amounts(before, after, before.for_new, after.for_new))
-    if cheaper_beyond_doubt(theirs_before, mine_before, before.for_old):
+    if theirs_before.value < mine_before.value and cheaper_beyond_doubt(theirs_before, mine_before, before.for_old):
         if not cheaper_beyond_doubt(theirs, mine, 0.0):
             return Reason("flip-no-doubt-left", costs)
         if not cheaper_beyond_doubt(theirs, mine, after.for_old):
@@ -227,9 +233,40 @@ def _why_worth(before: Beside, after: Beside) -> Reason | None:
     return Reason("flip-not-worth-setting-up", costs | _amounts(*turned, turned[0].set_up, turned[1].set_up))
 
 
+def _why_spared(before: Beside, after: Beside) -> Reason | None:
+    """Where the dearer of the two is taken for the system that it spares on one side, and is too dear on the other."""
+    was, then = _turned(before), _turned(after)
+    costs: dict[str, Any] = {
+        "option": after.new,
+        "cost": after.new_cost,
+        "other": after.old,
+        "other_cost": after.old_cost,
+    }
+    if _spares(after) and _costs_too_much(before):
+        amounts = _amounts(was, then, -before.for_new, -after.for_new)
+        return Reason("flip-not-worth-setting-up", costs | amounts)
+    if _spares(was) and _costs_too_much(then):
+        return Reason("flip-saves-enough", costs | _amounts(before, after, -was.for_new, -then.for_new))
+    return None
+
+
+def _spares(it: Beside) -> bool:
+    """Whether the new option is dearer, and worth it: setting up the old one would cost more."""
+    mine, theirs = it.new_cost, it.old_cost
+    if mine is None or theirs is None or mine.value < theirs.value:
+        return False
+    return cheaper_beyond_doubt(mine, theirs, it.for_new)
+
+
+def _costs_too_much(it: Beside) -> bool:
+    return it.new_cost is not None and it.old_cost is not None and it.new_cost.value >= it.old_cost.value - it.for_new
+
+
 def _turned(it: Beside) -> Beside:
     """The same seen from the old option."""
-    return replace(it, old_cost=it.new_cost, new_cost=it.old_cost, set_up=-it.set_up)
+    return replace(
+        it, old_cost=it.new_cost, new_cost=it.old_cost, for_new=it.for_old, for_old=it.for_new, set_up=-it.set_up
+    )
 
 
 def _amounts(before: Beside, after: Beside, needed_before: float, needed: float) -> dict[str, Any]:

@@ -31,10 +31,11 @@ class Losses:
     lag: Quantity | None  # async: how long a save is no use yet, because it is still being written
     recovery: Quantity  # from a failure until training goes on: restart and restore
     mean_time_to_failure: Quantity
+    step: Quantity | None = None  # of training; None: not known
 
     def shortest_interval(self) -> float:
-        """An asynchronous save has to be written before the next begins, at its slowest too."""
-        return 0.0 if self.lag is None else self.lag.high
+        """A step, and an asynchronous save has to be written before the next begins, at its slowest too."""
+        return max(0.0 if self.lag is None else self.lag.high, 0.0 if self.step is None else self.step.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def goodput(losses: Losses, interval: float) -> Goodput:
 
 
 def best_interval(losses: Losses) -> float:
-    """The interval that wastes least, no shorter than an asynchronous save may take to write.
+    """The interval that wastes least, no shorter than a step, or than an asynchronous save may take to write.
 
     A little longer costs little; a little too short, and the GPUs wait for each save.
     """
@@ -105,13 +106,15 @@ def best_interval(losses: Losses) -> float:
     return max(daly, losses.shortest_interval())
 
 
-def losses_of(demand: Demand, stall: CheckpointStall, recovery: Quantity | None) -> Losses | None:
+def losses_of(
+    demand: Demand, stall: CheckpointStall, recovery: Quantity | None, step: Quantity | None = None
+) -> Losses | None:
     """What a job loses with saves on one option; None where a part is not known."""
     mean = demand.mean_time_to_failure
     if stall.blocks_seconds is None or recovery is None or mean is None:
         return None
     lag = stall.save_seconds if demand.checkpoint_mode == "async" else None
-    return Losses(stall.blocks_seconds, lag, recovery, mean)
+    return Losses(stall.blocks_seconds, lag, recovery, mean, step)
 
 
 def intervals(centres: Sequence[float], points: int = 41) -> list[float]:

@@ -15,7 +15,7 @@ from gpufeed.model.cost import cost, filling
 from gpufeed.model.file_system_need import need_of
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
-from gpufeed.model.recommendation import OptionAnswer, Reason, Supply
+from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Reason, Supply
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer, Traits
 from gpufeed.model.saving_file_system import file_system_with_waiting
 from gpufeed.model.supply import (
@@ -67,8 +67,12 @@ def reads_alike(one: Job, other: Job) -> bool:
 def with_saves_of(judged: Judged, job: Job) -> Judged:
     """What was judged for a job whose reads are alike, with the saves and restores of this one."""
     answer, large = judged
-    stall = checkpoint.stall(job.demand, answer.supply.write_bytes_per_s, large, job.facts)
-    return Judged(replace(answer, stall=stall), large)
+    return Judged(replace(answer, stall=_stall(answer.supply, large, job)), large)
+
+
+def _stall(given: Supply, large: Bulk | None, job: Job) -> CheckpointStall:
+    step = traffic.step_seconds(job.workload, job.demand, job.facts)
+    return checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts, step=step)
 
 
 def _judged(option: str, job: Job, measurement: Measurement | None, configuration: fsx.Configuration | None) -> Judged:
@@ -108,7 +112,7 @@ def _judged(option: str, job: Job, measurement: Measurement | None, configuratio
         reasons=() if configuration is None else fsx.said_with_the_plan(configuration),
         supply=given,
         fed=own if later is None else later.fed,
-        stall=checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts),
+        stall=_stall(given, large, job),
         cost=cost(option, run, fed, job.facts, configuration, first=first, **waited),
         first_epoch=first,
         later_epochs=later,
@@ -316,7 +320,7 @@ OF_CHECKPOINTS = frozenset({"not-for-frequent-checkpoints"})
 #: Why an option is or is not the answer beside the others.
 COMPARISONS = frozenset(
     {"slower", "dearer", "ends-sooner", "not-priced", "priced-elsewhere", "feeds", "limited-by", "fed-unknown"}
-    | {"cheaper-not-taken", "cheaper-apart"}
+    | {"cheaper-not-taken", "cheaper-apart", "cheaper-in-place"}
 )
 
 
@@ -367,15 +371,28 @@ def least_worth(job: Job) -> float:
     return 0.0 if each_hour is None else hours * each_hour.value / job.load.nodes
 
 
+def to_save(more: float, job: Job) -> float:
+    """What a choice has to save that has ``more`` to be set up than another.
+
+    Below 0 it may cost so much more, since it spares what would have to be set up.  There is no margin on top of that:
+    one is asked for the trouble of a change, and S3, which every plan has, is none.
+    """
+    return more if more < 0.0 else least_saving(job) + more
+
+
 def to_replace(other: str, best: OptionAnswer, job: Job) -> float:
-    """What another option has to save to take the training reads from the rule's: being another system counts too."""
+    """What another option has to save to take the training reads from the rule's.
+
+    A file system that is not wanted is not worth more than it costs.
+    """
+    least = to_save(setting_up(other, "", job) - setting_up(best.option, "", job), job)
     if any(reason.id == "parallel-file-system-not-wanted" for reason in best.reasons):
-        return 0.0
-    return least_saving(job) + max(0.0, setting_up(other, "", job) - setting_up(best.option, "", job))
+        return min(0.0, least)
+    return least
 
 
 def beats(other: OptionAnswer, best: OptionAnswer, job: Job) -> bool:
-    """Cheaper in the middle and in the worst case, idle GPUs included, by what it has to save.
+    """Cheaper in the middle, idle GPUs included, by what it has to save, and in the worst case not dearer.
 
     Without prices: cheaper at any price, or else fed better beyond doubt.
     """
@@ -394,7 +411,7 @@ def beats_at_any_price(other: OptionAnswer, best: OptionAnswer, job: Job) -> boo
     if not may_be_set_up(other.option, best.option, job):
         return False
     mine, theirs = (known_of(one.cost.lines, one.cost.currency) for one in (other, best))
-    return cheaper_at_any_price(mine, theirs, to_replace(other.option, best, job))
+    return cheaper_at_any_price(mine, theirs, max(0.0, to_replace(other.option, best, job)))
 
 
 def may_be_set_up(option: str, instead_of: str, job: Job, reads: str = S3) -> bool:
@@ -404,7 +421,7 @@ def may_be_set_up(option: str, instead_of: str, job: Job, reads: str = S3) -> bo
 
 
 def cheaper_beyond_doubt(mine: Quantity, theirs: Quantity, least: float) -> bool:
-    """Cheaper by more than ``least`` in the middle, and not dearer in the worst case."""
+    """Cheaper by more than ``least`` in the middle, which may be below 0, and not dearer in the worst case."""
     return mine.value < theirs.value - least and mine.high <= theirs.high
 
 
@@ -447,9 +464,35 @@ def compared(answer: OptionAnswer, best: OptionAnswer, job: Job, *, together: bo
             because = kept(mine, theirs, least, job)
         found = {"cost": mine, "best": theirs, "option": best.option, "because": because}
         more.append(Reason("cheaper-not-taken", found))
-    remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken", "ends-sooner"}
+    more += _in_place(answer, best, job)
+    remarks = {"not-priced", "priced-elsewhere", "cheaper-not-taken", "cheaper-in-place", "ends-sooner"}
     verdict = "works-but" if answer.reasons or any(reason.id not in remarks for reason in more) else "works"
     return replace(answer, verdict=verdict, reasons=(*answer.reasons, *more))
+
+
+def _in_place(answer: OptionAnswer, best: OptionAnswer, job: Job) -> Iterator[Reason]:
+    """That a bucket of another Region would be cheaper to read in place, if its rate from there were known to do.
+
+    What crosses is said for both: where it is no more in place, its price does not decide.
+    """
+    if against(answer) != 1 or not any(reason.id == "other-region" for reason in answer.reasons):
+        return
+    mine, theirs = answer.weighed, best.weighed
+    if mine is not None and theirs is not None:
+        cheaper = cheaper_beyond_doubt(mine, theirs, to_replace(answer.option, best, job))
+    else:
+        cheaper = beats_at_any_price(answer, best, job)
+    if cheaper and not loading.ends_later(answer, best, job):
+        cost, other = (known_of(one.cost.lines, one.cost.currency).amount for one in (answer, best))
+        across, crosses = (_across(one) for one in (answer, best))
+        found = {"option": best.option, "cost": cost, "best": other, "across": across, "best_across": crosses}
+        yield Reason("cheaper-in-place", found)
+
+
+def _across(answer: OptionAnswer) -> Quantity | None:
+    """Bytes that leave the bucket's Region."""
+    line = next((line for line in answer.cost.lines if line.id == "transfer"), None)
+    return None if line is None or line.quantity is None else (line.quantity * fsx.GIB).named("bytes")
 
 
 def _unpriced(answer: OptionAnswer) -> Iterator[Reason]:

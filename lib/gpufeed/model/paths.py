@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Reason, Supply
+from gpufeed.model.fsx import GIB
+from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Reason, Saving, Supply
 from gpufeed.model.rules import EXPRESS, FSX, S3
 from gpufeed.model.supply import Load, lies_on, served_by
 from gpufeed.model.workload import Workload
@@ -114,12 +115,26 @@ def caveats(
     if workload.network_path == NAT:
         limit = facts.model.parts["network"].known("nat_bandwidth")
         yield Caveat("nat", {"bytes_per_s": limit, "price": facts.price("network", "nat", region)})
-    elif workload.network_path in (OTHER_REGION, UNKNOWN):
-        yield Caveat(f"path-{workload.network_path}")
+    elif workload.network_path == OTHER_REGION:
+        # How fed the GPUs are is an upper bound, too, where they read the bucket itself.
+        yield Caveat("path-other-region", grave=served_by(reads.option, load, facts) == S3)
+    elif workload.network_path == UNKNOWN:
+        yield Caveat("path-unknown")
     if workload.encryption == "sse-kms":
         yield Caveat("kms-per-request", {"allowed": load.kms_requests})
     yield from _requests(reads.supply, load, demand, facts)
     yield from _zone(workload.zone, in_zone, region, facts)
+
+
+def saves_cross(saving: Saving, workload: Workload, region: str, facts: Facts) -> Iterator[Caveat]:
+    """Saves, or their copies, that are written to a bucket of another Region: how much, and at what price."""
+    if workload.network_path != OTHER_REGION:
+        return
+    line = next((line for line in saving.lines if line.id == "checkpoint-transfer"), None)
+    across = None if line is None or line.quantity is None else (line.quantity * GIB).named("bytes")
+    price = None if line is None else line.unit_price
+    found = {"option": saving.option, "across": across, "price": price or facts.price("network", OTHER_REGION, region)}
+    yield Caveat("saves-other-region", found)
 
 
 def _requests(given: Supply, load: Load, demand: Demand, facts: Facts) -> Iterator[Caveat]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx
 from gpufeed.model.any_price import Known, cheaper_at_any_price, known_of
-from gpufeed.model.checkpoint import best_intervals, daly_of
+from gpufeed.model.checkpoint import best_intervals, daly_of, outpaced
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import by_price, need_of, need_of_saves
@@ -20,9 +20,9 @@ from gpufeed.model.judge import (
     best_of_rule,
     can_save,
     cheaper_beyond_doubt,
-    least_saving,
     may_be_set_up,
     setting_up,
+    to_save,
     used_for,
 )
 from gpufeed.model.measurement import Measurement
@@ -40,6 +40,7 @@ from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, NVME, S3, S3_FILES, SY
 from gpufeed.model.savers import through_mount
 from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import bulk, lies_on, mountpoint_backing
+from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import MIB, upload_of_saves
 
 
@@ -113,7 +114,12 @@ def _instead_of_the_rule(
         return
     found: dict[str, Any] = {"option": option, "other": base.option}
     if mine.weighed is not None and theirs.weighed is not None:
-        yield Reason("model-cheaper", found | {"cost": mine.weighed, "other_cost": theirs.weighed})
+        found |= {"cost": mine.weighed, "other_cost": theirs.weighed}
+        if mine.weighed.value < theirs.weighed.value:
+            yield Reason("model-cheaper", found)
+        else:
+            worth = setting_up(base.option, "", job) - setting_up(option, "", job)
+            yield Reason("model-spares-setting-up", found | {"amount": worth, "currency": job.run.currency})
     elif beats_at_any_price(mine, theirs, job):
         known = [known_of(one.cost.lines, one.cost.currency) for one in (mine, theirs)]
         found |= {"cost": known[0].amount, "other_cost": known[1].amount, "parts": known[1].parts}
@@ -209,7 +215,8 @@ def _by_model(
     one whose storage, requests and waiting GPUs cost least, as long as that beats ``preferred`` beyond doubt; a system
     that the plan does not have otherwise has to be worth its setting up.  An option whose export falls behind is
     preferred to nothing: not every save there gets a copy that lasts, so it has to beat those where each does beyond
-    doubt.
+    doubt, by its bill alone.  That bill has the copies that it makes: which saves get one, and what it costs where each
+    does, is said beside it.
     Where one of them is not priced it keeps ``preferred`` while that stalls no more than is tolerated, and else takes
     the one that stalls least; unless another is cheaper than that at any price.
     """
@@ -227,18 +234,26 @@ def _by_model(
     def in_all(name: str) -> float:
         return totals[name].value + to_set_up[name]
 
+    copied = [name for name in totals if each_is_copied(savings[name], job)]
+
+    def better(name: str, known: str) -> bool:
+        gives_less = known in copied and name not in copied
+        more = _more_to_set_up(name, known, reads=reads, gives_less=gives_less, job=job)
+        return cheaper_beyond_doubt(totals[name], totals[known], to_save(more, job))
+
     def best_of(names: Iterable[str], known: str) -> str:
         """What is cheaper than ``known`` beyond doubt, the cheapest of those; else ``known``."""
-        better = [
-            name
-            for name in names
-            if cheaper_beyond_doubt(totals[name], totals[known], least_saving(job) + to_set_up[name] - to_set_up[known])
-        ]
-        return min(better, key=in_all, default=known)
+        return min((name for name in names if better(name, known)), key=in_all, default=known)
 
-    copied = [name for name in totals if _each_is_copied(savings[name], job)] or list(totals)
-    chosen = best_of(copied, preferred if preferred in copied else min(copied, key=in_all))
+    lasting = copied or list(totals)
+    chosen = best_of(lasting, preferred if preferred in lasting else min(lasting, key=in_all))
     return best_of(totals, chosen)
+
+
+def _more_to_set_up(name: str, known: str, *, reads: str, gives_less: bool, job: Job) -> float:
+    """What setting up one option is worth more than another.  That it spares some is no reason where it gives less."""
+    more = setting_up(name, reads, job) - setting_up(known, reads, job)
+    return max(0.0, more) if gives_less else more
 
 
 def _able(preferred: str, fit: Mapping[str, OptionAnswer], job: Job) -> list[str]:
@@ -290,7 +305,7 @@ def _cheaper_at_any_price(known: str, among: list[str], savings: Mapping[str, Sa
     """What is cheaper than ``known`` whatever the prices are that no Region has; else ``known``."""
     chosen = known
     for name in among:
-        copied = _each_is_copied(savings[name], job) or not _each_is_copied(savings[chosen], job)
+        copied = each_is_copied(savings[name], job) or not each_is_copied(savings[chosen], job)
         if copied and saves_at_any_price(name, chosen, savings, reads=reads, job=job):
             chosen = name
     return chosen
@@ -300,7 +315,7 @@ def saves_at_any_price(name: str, other: str, savings: Mapping[str, Saving], *, 
     """Whether saving is cheaper there than on another option whatever the prices are that no Region has."""
     if name == other or not may_be_set_up(name, other, job, reads):
         return False
-    least = least_saving(job) + setting_up(name, reads, job) - setting_up(other, reads, job)
+    least = to_save(setting_up(name, reads, job) - setting_up(other, reads, job), job)
     mine, theirs = (_known(savings[each], job) for each in (name, other))
     return cheaper_at_any_price(mine, theirs, least)
 
@@ -338,17 +353,27 @@ def _timing(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
     if target is not None and restore is not None and restore.high > target:
         found = {"seconds": restore, "interval": target}
         yield Reason("restore-misses-target" if restore.value > target else "restore-may-miss-target", found)
-    if stall.best_interval is not None:
-        found = {"interval": best_intervals(job.demand, stall, job.workload, job.facts)}
-        by_formula = daly_of(stall, job.demand)
-        if by_formula is not None and by_formula < stall.best_interval and stall.save_seconds is not None:
-            bounds = {
-                "daly": Quantity.exact(by_formula, "seconds"),
-                "slowest": Quantity.exact(stall.save_seconds.high, "seconds"),
-            }
-            yield Reason("best-interval-by-slowest-save", found | bounds)
-        else:
-            yield Reason("best-interval", found)
+    yield from _best_interval(stall, job)
+
+
+def _best_interval(stall: CheckpointStall, job: Job) -> Iterator[Reason]:
+    """The interval that wastes least, where one does, and what keeps it from being Daly's."""
+    best, by_formula = best_intervals(job.demand, stall, job.workload, job.facts), daly_of(stall, job.demand)
+    if best is None or by_formula is None or stall.save_seconds is None:
+        return
+    step, daly = step_seconds(job.workload, job.demand, job.facts), Quantity.exact(by_formula, "seconds")
+    if outpaced(stall, job.demand):
+        yield Reason("saves-outpaced", {"seconds": stall.save_seconds, "failure": job.demand.mean_time_to_failure})
+        return
+    if step is not None and by_formula < step.value == best.value:
+        yield Reason("best-interval-by-step", {"daly": daly, "step": step.middle()})
+    elif by_formula < best.value:
+        slowest = Quantity.exact(stall.save_seconds.high, "seconds")
+        yield Reason("best-interval-by-slowest-save", {"interval": best, "daly": daly, "slowest": slowest})
+    else:
+        yield Reason("best-interval", {"interval": best})
+    if step is None and best.low < job.facts.model.known("long_step").value:
+        yield Reason("best-interval-step-unknown", {"field": ("batch_size", "samples_per_second_per_accelerator")})
 
 
 def _worth(
@@ -384,7 +409,8 @@ def _worth(
     other = min(cheaper, key=lambda name: cheaper[name].value)
     found: dict[str, Any] = {"option": other, "cost": cheaper[other]}
     if cheaper_beyond_doubt(cheaper[other], mine, 0.0):
-        amount = least_saving(job) + setting_up(other, reads, job) - setting_up(option, reads, job)
+        gives_less = each_is_copied(savings[option], job) and not each_is_copied(savings[other], job)
+        amount = to_save(_more_to_set_up(other, option, reads=reads, gives_less=gives_less, job=job), job)
         yield Reason("saving-too-little", found | {"amount": amount, "currency": job.run.currency})
     else:
         yield Reason("saving-cheaper-in-doubt", found)
@@ -427,7 +453,7 @@ def _how_often(rule: RuleAnswer, on_s3: CheckpointStall, job: Job) -> Iterator[R
         yield Reason("restore-not-fast", timed)
 
 
-def _each_is_copied(saving: Saving, job: Job) -> bool:
+def each_is_copied(saving: Saving, job: Job) -> bool:
     """Whether each save gets a copy that lasts before the next one waits for its own."""
     return exported_every(saving.option, saving.supply.configuration, job.demand, job.facts) == 1
 
@@ -449,10 +475,10 @@ def _where_each_is_copied(
     savings: Mapping[str, Saving], fit: Mapping[str, OptionAnswer], option: str, job: Job
 ) -> Iterator[Reason]:
     """Beside an option whose export falls behind: the cheapest where each save gets a copy that lasts."""
-    if _each_is_copied(savings[option], job):
+    if each_is_copied(savings[option], job):
         return
     totals = _totals(_in_time(option, fit, savings, job), savings)
-    copied = {name: total for name, total in totals.items() if _each_is_copied(savings[name], job)}
+    copied = {name: total for name, total in totals.items() if each_is_copied(savings[name], job)}
     if copied:
         other = min(copied, key=lambda name: copied[name].value)
         yield Reason("saving-with-each-copied", {"option": other, "cost": copied[other]})

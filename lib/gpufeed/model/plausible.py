@@ -12,6 +12,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.peak import flops_per_use, least_uses, peak_of
 from gpufeed.model.recommendation import Caveat, CheckpointStall
 from gpufeed.model.rules import EXPRESS, S3, Traits
+from gpufeed.model.traffic import step_seconds
 
 
 def doubts(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterator[Caveat]:
@@ -36,6 +37,9 @@ def _contradictions(job: Job, traits: Traits, on_s3: CheckpointStall) -> Iterato
         by_interval, _, _ = checkpoint.frequent(replace(workload, checkpoints=None), on_s3, facts)
         if by_interval != (workload.checkpoints == "frequent"):
             yield Caveat(f"doubt-said-{workload.checkpoints}", {"interval": interval}, grave=True)
+    step = step_seconds(workload, job.demand, facts)
+    if interval is not None and step is not None and interval < step.low:
+        yield Caveat("doubt-interval-below-step", {"interval": interval, "step": step}, grave=True)
     seconds = job.run.training_hours * 3600.0
     if interval is not None and interval > seconds:
         yield Caveat("doubt-no-checkpoint", {"interval": interval, "seconds": seconds}, grave=True)

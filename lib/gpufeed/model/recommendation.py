@@ -139,7 +139,7 @@ class CheckpointStall:
     save_seconds: Quantity | None  # until the bytes are on the option
     stall_seconds: Quantity | None  # GPUs waiting per save
     interval: float
-    best_interval: float | None  # wastes least: Daly's, or what the slowest asynchronous save takes if longer
+    best_interval: float | None  # wastes least: Daly's, or if longer a step, or the slowest asynchronous save
     share: Quantity | None
     restore_seconds: Quantity | None  # all that the job reads for it, on all nodes at once
     fits_interval: bool | None  # async: the save ends before the next begins
@@ -284,6 +284,12 @@ class Cost:
     @property
     def weighed(self) -> Quantity | None:
         return self.elsewhere if self.beyond_base is None else self.beyond_base
+
+    @property
+    def loading_shown(self) -> Quantity | None:
+        """``loading`` as it is shown: see :meth:`FirstEpoch.bound`."""
+        at_most = self.loading is not None and any(line.at_most for line in self.lines if line.part == "loading")
+        return self.loading.at_least() if at_most and self.loading else self.loading
 
 
 @frozen

@@ -16,6 +16,7 @@ from gpufeed.model.retention import Saves, exported, own_file_system, saves_in, 
 from gpufeed.model.rules import FSX, MOUNTPOINT, SYSTEMS
 from gpufeed.model.saving_file_system import file_system_for_saves
 from gpufeed.model.supply import bulk, mountpoint_backing, supply
+from gpufeed.model.traffic import step_seconds
 
 
 def savings(
@@ -69,7 +70,8 @@ def _on_its_own(reads: OptionAnswer, bill: Bill, job: Job) -> Saving:
         return Saving(FSX, reads.supply, reads.stall, (), None)
     given = supply(FSX, job.load, job.facts, own)
     large = bulk(FSX, job.bulk, job.facts, own)
-    stall = checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts)
+    step = step_seconds(job.workload, job.demand, job.facts)
+    stall = checkpoint.stall(job.demand, given.write_bytes_per_s, large, job.facts, step=step)
     lines = (own_file_system(own, bill), *_exported(own.settings, bill, job))
     return _saving(FSX, given, stall, lines, bill, own=own)
 

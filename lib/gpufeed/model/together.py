@@ -22,8 +22,9 @@ from gpufeed.model.judge import (
     kept,
     least_saving,
     setting_up,
+    to_save,
 )
-from gpufeed.model.placements import Choice, choose_for_checkpoints
+from gpufeed.model.placements import Choice, choose_for_checkpoints, each_is_copied
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, RuleAnswer
@@ -62,6 +63,11 @@ class Together:
     @property
     def weighed(self) -> Quantity | None:
         return self.cost.weighed
+
+    @property
+    def each_copied(self) -> bool:
+        """Whether each save gets a copy that lasts."""
+        return each_is_copied(self.saves[self.placed.option], self.job)
 
 
 def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Together:
@@ -173,9 +179,9 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     saving = alone.saves[FSX]
     of_saves = 0.0 if saving.own is None or saving.weighed is None else saving.weighed.value
     if ruled:
-        to_save = least_saving(job) + _systems(alone, job)
-        return whole.high < of_saves - to_save or cheaper_beyond_doubt(whole, least, to_save)
-    return whole.value <= max(least.value, of_saves)
+        least_of_both = least_saving(job) + _systems(alone, job)
+        return whole.high < of_saves - least_of_both or cheaper_beyond_doubt(whole, least, least_of_both)
+    return whole.value - to_save(setting_up(FSX, "", job) - _systems(alone, job), job) <= max(least.value, of_saves)
 
 
 def _better(one: Together, other: Together, job: Job) -> bool:
@@ -186,8 +192,10 @@ def _better(one: Together, other: Together, job: Job) -> bool:
 
 
 def _least(one: Together, other: Together, job: Job) -> float:
-    """What the one has to save to take the place of the other."""
-    return least_saving(job) + _systems(one, job) - _systems(other, job)
+    """What the one has to save to take the place of the other; to spare a system is no reason where saves last less."""
+    more = _systems(one, job) - _systems(other, job)
+    gives_less = other.each_copied and not one.each_copied
+    return to_save(max(0.0, more) if gives_less else more, job)
 
 
 def _systems(plan: Together, job: Job) -> float:

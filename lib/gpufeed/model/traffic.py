@@ -121,16 +121,30 @@ def _read_by_all(weights: Quantity, workload: Workload, asked: Demand) -> Quanti
     return Quantity(low, value, high, "bytes", "assumed", weights.sources | {"gpufeed-assumption"})
 
 
+def _batch(workload: Workload, facts: Facts) -> Quantity | None:
+    """Samples of an accelerator and step: as stated, or as published for the preset on this accelerator."""
+    if workload.batch_size is not None:
+        return Quantity.exact(float(workload.batch_size), "count")
+    accelerator, _ = accelerators_of(workload, facts)
+    section = facts.workloads[preset_of(workload)]
+    return None if accelerator not in section.parts else section.parts[accelerator].quantity("batch_size")
+
+
+def step_seconds(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
+    """Seconds of one training step at full GPU speed; None where batch or rate is not known.
+
+    Equation: accelerators × batch / samples/s.
+    """
+    batch, samples = _batch(workload, facts), asked.samples_per_s
+    return None if batch is None or samples is None else (batch * asked.accelerators / samples).named("seconds")
+
+
 def _first_batches(workload: Workload, asked: Demand, facts: Facts) -> Quantity | None:
     """Bytes of one batch for every worker; None where the batch size is not known.
 
     Equation: accelerators × workers × batch × bytes per sample.
     """
-    accelerator, _ = accelerators_of(workload, facts)
-    section = facts.workloads[preset_of(workload)]
-    batch = None if accelerator not in section.parts else section.parts[accelerator].quantity("batch_size")
-    if workload.batch_size is not None:
-        batch = Quantity.exact(float(workload.batch_size), "count")
+    batch = _batch(workload, facts)
     read, samples = asked.read_bytes_per_s, asked.samples_per_s
     if batch is None or read is None or samples is None:
         return None

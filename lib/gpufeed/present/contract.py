@@ -224,7 +224,7 @@ def _cost(cost: Cost) -> dict[str, Any]:
         "requests": ranged(cost.requests),
         "transfer": ranged(cost.transfer),
         "kms": ranged(cost.kms),
-        "loading": ranged(cost.loading),
+        "loading": ranged(cost.loading_shown),
         "idle_gpu": ranged(cost.idle_gpu),
         "total": ranged(cost.total),
         "beyond_base": ranged(cost.beyond_base),

@@ -83,7 +83,7 @@ _COST_PARTS = {
     "requests": "requests",
     "transfer": "transfer",
     "kms": "kms",
-    "loading": "loading",
+    "loading": "loading_shown",
     "checkpoints": "",  # of the whole plan only
     "idle-gpus": "idle_gpu",
 }

@@ -98,7 +98,7 @@ def quantity(q: Quantity | None, unknown: str = "present.unknown") -> str:
         return text(unknown)
     value, low, high = (in_unit(number_, q.unit) for number_ in (q.value, q.low, q.high))
     if _only_least(q):
-        least = text("present.at-least", value=low)
+        least = _or_more(low)
         return least if low == value else text("present.value-and-range", value=value, range=least)
     return value if low == high else text("present.value-and-range", value=value, range=between(low, high))
 
@@ -109,13 +109,18 @@ def quantity_range(q: Quantity | None, unknown: str = "present.unknown") -> str:
         return text(unknown)
     low, high = in_unit(q.low, q.unit), in_unit(q.high, q.unit)
     if _only_least(q):
-        return text("present.at-least", value=low)
+        return _or_more(low)
     return low if low == high else between(low, high)
 
 
 def _only_least(q: Quantity) -> bool:
     """It has a value, but nobody knows how much more it may be."""
     return math.isinf(q.high) and math.isfinite(q.value) and q.low > 0.0
+
+
+def _or_more(low: str) -> str:
+    """``at least USD 2``; ``USD <0.001 or more``, where that is less than is shown: at least less would be nothing."""
+    return text("present.or-more" if "<" in low else "present.at-least", value=low)
 
 
 def between(low: str, high: str) -> str:
