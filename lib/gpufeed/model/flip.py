@@ -15,6 +15,7 @@ from gpufeed.model.flip_traits import Trait, traits
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import CheckpointStall, FlipPoint, OptionAnswer, Recommendation, Saving
+from gpufeed.model.rules import FSX
 
 #: How many steps a trait is followed in per factor of ten.
 STEPS_PER_DECADE = 8
@@ -164,9 +165,10 @@ class _Search:
 
     def _stands_alike(self, one: Decision, other: Decision) -> bool:
         """Not where what is chosen has no price: nothing says then how near another option is."""
-        whole = one.whole
-        chosen = one.fit[whole.reads].weighed, whole.saves[whole.placed.option].weighed
-        return None not in chosen and _standing(one) == _standing(other)
+        whole, costs = one.whole, [one.fit[one.whole.reads].weighed]
+        if one.job.demand.checkpoint_bytes is not None:
+            costs.append(whole.saves[whole.placed.option].weighed)
+        return None not in costs and _standing(one) == _standing(other)
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
@@ -248,12 +250,17 @@ def _deciding(decision: Decision) -> tuple[Any, ...]:
 
 
 def _standing(decision: Decision) -> tuple[Any, ...]:
-    """Which rule fires, what is said, and which option comes before which: any amount may differ."""
+    """Which rule fires, what is said, and which option comes before which: any amount may differ.
+
+    Not what is ordered of a file system that was chosen: it grows in steps, and what it does with it.
+    """
     rule, whole = decision.rule, decision.whole
+    chosen = decision.fit[whole.reads], whole.saves[whole.placed.option]
+    ordered = [one.supply.configuration for one in chosen if one.option == FSX]
     said = {name: (answer.verdict, [it.id for it in answer.reasons]) for name, answer in decision.fit.items()}
     in_time = {name: saving.stall.fits_interval for name, saving in whole.saves.items()}
     order = [_by_cost(options) for options in (decision.fit, whole.saves)]
-    return decision.options, rule, said, in_time, order, whole.instead_of is None
+    return decision.options, rule, said, in_time, order, ordered, whole.instead_of is None
 
 
 def _by_cost(options: Mapping[str, OptionAnswer | Saving]) -> list[list[str]]:
