@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import placements
+from gpufeed.model import checkpoint_reasons
 from gpufeed.model.checkpoint import outpaced
+from gpufeed.model.checkpoint_choice import late
 from gpufeed.model.demand import accelerators_of, preset_of, stall_tolerance
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
@@ -127,7 +128,7 @@ def saves_may_outlast(placed: Placement, chosen: Saving) -> Iterator[Caveat]:
 
 def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:
     """Saves come faster than they are copied to S3, so most of them never get a copy that lasts."""
-    found = placements.exports_behind(placed.option, placed.configuration, job)
+    found = checkpoint_reasons.exports_behind(placed.option, placed.configuration, job)
     if found is not None:
         said = {
             "option": placed.option,
@@ -146,7 +147,7 @@ def saves_stall(placed: Placement, chosen: Saving, job: Job) -> Iterator[Caveat]
     Costs may be least there all the same: before an answer that reads "fed" it is said what saving takes.
     """
     stall, tolerance = chosen.stall, stall_tolerance(job.workload, job.facts)
-    too_late = placements.late(stall, job)
+    too_late = late(stall, job)
     if too_late is not None:
         yield Caveat("nothing-in-time", {"option": placed.option, "because": too_late}, grave=True)
     if stall.share is not None and stall.share.value > tolerance.value:

@@ -8,8 +8,8 @@ from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
+from gpufeed.model.checkpoint_reasons import exports_behind
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.placements import exports_behind
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import WHILE_READING, Recommendation
 from gpufeed.model.release import Timeline, timeline

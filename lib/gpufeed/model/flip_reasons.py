@@ -8,6 +8,8 @@ from typing import Any
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
 from gpufeed.model.advise import Decision, plan_of
+from gpufeed.model.checkpoint_choice import late, saves_at_any_price
+from gpufeed.model.checkpoint_reasons import waiting_for_export
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job
@@ -22,7 +24,6 @@ from gpufeed.model.judge import (
     to_replace,
     to_save,
 )
-from gpufeed.model.placements import late, saves_at_any_price, waiting_for_export
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 
 

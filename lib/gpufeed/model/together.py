@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import loading
+from gpufeed.model.checkpoint_choice import Choice, choose_for_checkpoints, each_is_copied
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.frozen import frozen
@@ -24,7 +25,6 @@ from gpufeed.model.judge import (
     setting_up,
     to_save,
 )
-from gpufeed.model.placements import Choice, choose_for_checkpoints, each_is_copied
 from gpufeed.model.plan_cost import plan_cost
 from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, RuleAnswer
