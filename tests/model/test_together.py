@@ -15,8 +15,8 @@ from gpufeed.model import together
 from gpufeed.model.advise import decide, recommend
 from gpufeed.model.flip_reasons import why
 from gpufeed.model.job import job_of
-from gpufeed.model.judge import kept, to_replace
 from gpufeed.model.recommendation import CostLine, Reason, Recommendation
+from gpufeed.model.weigh import kept, to_replace
 from gpufeed.model.workload import Workload
 
 FSX, S3, EXPRESS = "fsx-for-lustre", "s3-standard", "s3-express-one-zone"

@@ -22,16 +22,7 @@ from gpufeed.model import (
 from gpufeed.model.file_system_need import holds_everything
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.judge import (
-    Judged,
-    cheapest,
-    fitness,
-    judge,
-    least_saving,
-    many_small_files,
-    reads_alike,
-    with_saves_of,
-)
+from gpufeed.model.judge import Judged, fitness, judge, many_small_files, reads_alike, with_saves_of
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
@@ -39,6 +30,7 @@ from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Recomm
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
 from gpufeed.model.saving_file_system import dearer_for_weights
 from gpufeed.model.together import Shared, Together, against_the_rest, explained, in_plan, ordered, together
+from gpufeed.model.weigh import cheapest, least_saving
 from gpufeed.model.workload import Workload
 
 

@@ -19,13 +19,13 @@ from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.cost import bill_of, sum_of
 from gpufeed.model.fsx import GIB
 from gpufeed.model.job import Job, job_of
-from gpufeed.model.judge import CANNOT_SAVE, least_worth, setting_up
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3
 from gpufeed.model.upload import MIB, upload_of_saves
+from gpufeed.model.weigh import CANNOT_SAVE, least_worth, setting_up
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,12 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.any_price import Known, cheaper_at_any_price, known_of
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.job import Job
-from gpufeed.model.judge import (
-    against,
-    can_save,
-    cheaper_beyond_doubt,
-    may_be_set_up,
-    setting_up,
-    to_save,
-)
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Reason, Saving
 from gpufeed.model.release import (
     exported_every,
 )
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, SYSTEMS, RuleAnswer
+from gpufeed.model.weigh import against, can_save, cheaper_beyond_doubt, may_be_set_up, setting_up, to_save
 
 
 class Choice(NamedTuple):

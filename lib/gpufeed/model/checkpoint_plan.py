@@ -14,7 +14,6 @@ from gpufeed.model.failures import FailureDefinition, by_definition
 from gpufeed.model.formulas import daly_interval, young_interval
 from gpufeed.model.fsx import GIB
 from gpufeed.model.goodput import Goodput, Losses
-from gpufeed.model.judge import CANNOT_SAVE
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
@@ -23,6 +22,7 @@ from gpufeed.model.savers import refused
 from gpufeed.model.supply import lies_on
 from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import upload_of_saves
+from gpufeed.model.weigh import CANNOT_SAVE
 
 #: What bears on checkpoints of the things said about an option that can hold them.
 _BUT = frozenset(

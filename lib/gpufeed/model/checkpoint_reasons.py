@@ -23,10 +23,6 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import by_price, need_of, need_of_saves
 from gpufeed.model.job import Job
-from gpufeed.model.judge import (
-    cheaper_beyond_doubt,
-    to_save,
-)
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Reason, Saving
 from gpufeed.model.release import (
     Backlog,
@@ -42,6 +38,7 @@ from gpufeed.model.saving_file_system import WAITING
 from gpufeed.model.supply import bulk, lies_on, mountpoint_backing
 from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import MIB, upload_of_saves
+from gpufeed.model.weigh import cheaper_beyond_doubt, to_save
 
 
 def why(

@@ -9,10 +9,10 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas
 from gpufeed.model.cost import bill_of, sum_of
 from gpufeed.model.job import Job
-from gpufeed.model.judge import least_saving
 from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.recommendation import CopyOnce, OptionAnswer, Placement, Reason
 from gpufeed.model.rules import FSX, S3
+from gpufeed.model.weigh import least_saving
 
 _SOURCE = "ec2-instance-specifications"
 #: Lines of a bill that stay with the copy: the data set reaches S3 first, and the weights come to the GPUs as before.

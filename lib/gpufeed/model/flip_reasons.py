@@ -13,7 +13,8 @@ from gpufeed.model.checkpoint_reasons import waiting_for_export
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job
-from gpufeed.model.judge import (
+from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
+from gpufeed.model.weigh import (
     COMPARISONS,
     NOT_AGAINST,
     OF_CHECKPOINTS,
@@ -24,7 +25,6 @@ from gpufeed.model.judge import (
     to_replace,
     to_save,
 )
-from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
 
 
 def why(role: str, before: Decision, after: Decision) -> Reason:

@@ -9,16 +9,12 @@ from gpufeed.model.any_price import known_of
 from gpufeed.model.checkpoint_choice import Choice
 from gpufeed.model.checkpoint_reasons import why
 from gpufeed.model.job import Job
-from gpufeed.model.judge import (
-    beats_at_any_price,
-    best_of_rule,
-    setting_up,
-    used_for,
-)
+from gpufeed.model.judge import used_for
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import FSX, MOUNTPOINT, NVME, S3, S3_FILES, RuleAnswer
 from gpufeed.model.supply import mountpoint_backing
+from gpufeed.model.weigh import beats_at_any_price, best_of_rule, setting_up
 
 
 def simple(role: str, option: str, *reasons: str, delete_when: str | None = None) -> Placement:

@@ -14,7 +14,12 @@ from gpufeed.model.file_system_need import need_of, need_of_saves
 from gpufeed.model.frozen import frozen
 from gpufeed.model.fsx import said_with_the_plan
 from gpufeed.model.job import Job
-from gpufeed.model.judge import (
+from gpufeed.model.plan_cost import plan_cost
+from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, RuleAnswer
+from gpufeed.model.saving import savings
+from gpufeed.model.saving_file_system import unpriced_with_waiting
+from gpufeed.model.weigh import (
     against,
     best_of_rule,
     cheaper_beyond_doubt,
@@ -25,11 +30,6 @@ from gpufeed.model.judge import (
     setting_up,
     to_save,
 )
-from gpufeed.model.plan_cost import plan_cost
-from gpufeed.model.recommendation import Cost, OptionAnswer, Placement, Reason, Saving
-from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES, RuleAnswer
-from gpufeed.model.saving import savings
-from gpufeed.model.saving_file_system import unpriced_with_waiting
 
 Fit = Mapping[str, OptionAnswer]
 
