@@ -206,7 +206,7 @@ class Scripted(_Search):
     def _without_influence(self, before: Decision, first: tuple[float, Decision], bound: float) -> bool:
         return False
 
-    def _stands_alike(self, one: Decision, other: Decision) -> bool:
+    def _stands_alike(self, one: Decision, other: Decision, *, clear: bool) -> bool:
         return one.options == other.options
 
     def _point(self, role: str, at: float, before: Decision, after: Decision) -> FlipPoint:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from gpufeed.facts import Facts
 from gpufeed.model.advise import Decision, decide
+from gpufeed.model.checkpoint_choice import late
 from gpufeed.model.flip_reasons import why
 from gpufeed.model.flip_traits import Trait, traits
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import CheckpointStall, FlipPoint, OptionAnswer, Recommendation, Saving
 from gpufeed.model.rules import FSX
+from gpufeed.model.supply import lies_on
 
 #: How many steps a trait is followed in per factor of ten.
 STEPS_PER_DECADE = 8
 #: How many of them are taken at once where no option changes places across them; else half as many, and so on.
-STEPS_AT_ONCE = 4
+STEPS_AT_ONCE = 8
+#: Of more than two, only where every other option costs so many times more or less than what is chosen.
+CLEAR_BY = 1.1
 #: Whole numbers up to this one are followed one by one, and so are the first step and the one with the flip, where
 #: they have no more than so many.
 FEW, FEW_IN_A_STEP = 8, 50
@@ -68,9 +72,10 @@ def sensitivities(
     ``STEPS_PER_DECADE`` equal ratios per factor of ten, as far as ``SPAN`` times more and less or the bounds of the
     field; then bisection, to one percent or to the whole number, with ``at`` on the far side.  Traits need not be
     monotone; only an answer that changes and changes back between two neighbours of that grid (a factor of 1.33) is
-    not seen, or within four steps of it across which no option changes places with another and what is chosen has a
-    price (none of 1,000 flips).  Of whole numbers every one is tried up to ``FEW``, in the first step and in the step
-    with the flip: a file system grows in steps, so that an answer may change and change back within a few instances.
+    not seen, or within some steps of it across which no option changes places with another, nor comes near to what is
+    chosen (``STEPS_AT_ONCE``; none of 1,000 flips).  Of whole numbers every one is tried up to ``FEW``, in the first
+    step and in the step with the flip: a file system grows in steps, so that an answer may change and change back
+    within a few instances.
 
     A trait left at its default is followed from there; where stating that very value already changes the answer,
     because an assumed range then becomes a number, the flip is ``at`` now.
@@ -154,8 +159,9 @@ class _Search:
 
         Of whole numbers that are tried one by one none is left out.
         """
-        one_by_one = self._trait.whole and abs(values[-1] - values[0]) < len(values)
-        if len(values) > 1 and (one_by_one or not self._stands_alike(before, last)):
+        one_by_one = self._trait.whole and any(abs(a - b) <= 1 for a, b in pairwise(values))
+        many = len(values) > 2
+        if len(values) > 1 and (one_by_one or not self._stands_alike(before, last, clear=many)):
             half = len(values) // 2
             middle = self._at(values[half - 1])
             yield from self._steps(before, values[:half], middle)
@@ -163,12 +169,13 @@ class _Search:
         else:
             yield values[-1], last
 
-    def _stands_alike(self, one: Decision, other: Decision) -> bool:
-        """Not where what is chosen has no price: nothing says then how near another option is."""
-        whole, costs = one.whole, [one.fit[one.whole.reads].weighed]
-        if one.job.demand.checkpoint_bytes is not None:
-            costs.append(whole.saves[whole.placed.option].weighed)
-        return None not in costs and _standing(one) == _standing(other)
+    def _stands_alike(self, one: Decision, other: Decision, *, clear: bool) -> bool:
+        """Not where what is chosen has no price: nothing says then how near another option is.
+
+        ``clear``: nor where one is near.
+        """
+        least = CLEAR_BY if clear else 1.0
+        return all(_lead(side) >= least for side in (one, other)) and _standing(one) == _standing(other)
 
     def _found(self, waiting: set[str], near: _Tried, far: _Tried) -> Iterator[FlipPoint]:
         """The flips of the waiting roles in (near, far]; they wait no longer."""
@@ -258,9 +265,31 @@ def _standing(decision: Decision) -> tuple[Any, ...]:
     chosen = decision.fit[whole.reads], whole.saves[whole.placed.option]
     ordered = [one.supply.configuration for one in chosen if one.option == FSX]
     said = {name: (answer.verdict, [it.id for it in answer.reasons]) for name, answer in decision.fit.items()}
-    in_time = {name: saving.stall.fits_interval for name, saving in whole.saves.items()}
+    in_time = {name: late(saving.stall, decision.job) is None for name, saving in whole.saves.items()}
     order = [_by_cost(options) for options in (decision.fit, whole.saves)]
     return decision.options, rule, said, in_time, order, ordered, whole.instead_of is None
+
+
+def _lead(decision: Decision) -> float:
+    """How many times more or less than what is chosen the option costs that comes nearest; 0 where that has no price.
+
+    A mount is not held against the bucket behind it: it never costs less.
+    """
+    whole, lead, operations = decision.whole, math.inf, decision.job.load.operations
+    roles: list[tuple[Mapping[str, OptionAnswer | Saving], str]] = [(decision.fit, whole.reads)]
+    if decision.job.demand.checkpoint_bytes is not None:
+        roles.append((whole.saves, whole.placed.option))
+    for options, chosen in roles:
+        mine = options[chosen].weighed
+        if mine is None:
+            return 0.0
+        bucket = lies_on(chosen, operations)
+        for theirs in (option.weighed for name, option in options.items() if lies_on(name, operations) != bucket):
+            for one, other in () if theirs is None else ((mine.value, theirs.value), (mine.high, theirs.high)):
+                less, more = min(one, other), max(one, other)
+                if less > 0.0:
+                    lead = min(lead, more / less)
+    return lead
 
 
 def _by_cost(options: Mapping[str, OptionAnswer | Saving]) -> list[list[str]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gpufeed.facts import Facts
 from gpufeed.facts.catalogue import Section
 from gpufeed.model import fsx
 from gpufeed.model.cost import bill_of
@@ -41,12 +43,17 @@ def file_system_with_waiting(need: Need, job: Job, *, saves: bool = True, weight
     waiting for a faster one.  None where the Region has no type that would do.
     Assumption: middle of all facts, disks at their baseline.
     """
-    facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
-    orders = fsx.best_orders(need, job.region, facts) if waits else []
-    _, best = _least_sum(orders, waits, need, job)
+    return _cheapest(_case_of(need, job, saves=saves, weights=weights), job.facts)
+
+
+@lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
+def _cheapest(case: _Case, facts: Facts) -> Configuration | None:
+    need, region = case.need, case.region
+    orders = fsx.best_orders(need, region, facts) if case.waits else []
+    _, best = _least_sum(orders, case, facts)
     if best is None or best == orders[0]:
-        return fsx.cheapest(need, job.region, facts)
-    chosen = fsx.configured(best, job.region, facts, need)
+        return fsx.cheapest(need, region, facts)
+    chosen = fsx.configured(best, region, facts, need)
     return chosen if best in orders else changed(chosen, size_set_by=WAITING)
 
 
@@ -57,29 +64,29 @@ def unpriced_with_waiting(
 
     Nothing where waiting did not decide: the cheapest is compared with those without a price where it is chosen.
     """
-    facts, waits = job.facts, _waits_of(job, saves=saves, weights=weights)
-    for need in needs if waits else ():
-        orders = fsx.best_orders(need, job.region, facts)
-        least, best = _least_sum(orders, waits, need, job)
+    facts = job.facts
+    for case in (_case_of(need, job, saves=saves, weights=weights) for need in needs):
+        if not case.waits:
+            return
+        need, orders = case.need, fsx.best_orders(case.need, job.region, facts)
+        least, best = _least_sum(orders, case, facts)
         if best is None or best == orders[0] or fsx.configured(best, job.region, facts, need).settings != chosen:
             continue
         unpriced = fsx.unpriced_orders(need, job.region, facts)
-        much, other = _least_sum(unpriced, waits, need, job, most=least)
+        much, other = _least_sum(unpriced, case, facts, most=least)
         if other is not None and much < least:
             said = {"configuration": other.name, "gib": other.capacity_gib, "region": job.region}
             said |= {"share": much / least, "chosen": best.name, "chosen_gib": best.capacity_gib}
             yield Reason(fsx.UNPRICED_WITH_WAITING, said)
 
 
-def _least_sum(
-    orders: list[Order], waits: list[_Waiting], need: Need, job: Job, *, most: float = math.inf
-) -> tuple[float, Order | None]:
+def _least_sum(orders: list[Order], case: _Case, facts: Facts, *, most: float = math.inf) -> tuple[float, Order | None]:
     """The least sum of all types and larger capacities, and its order; of equals the smaller.  None: none is priced."""
-    advised = fsx.efa_advised(need, job.facts)
+    advised = fsx.efa_advised(case.need, facts)
     least, gib, best = most, math.inf, None
     for order in (order for order in orders if order.efa or not advised):
-        for one in _orders_by_sum(order, waits, need, job, most=least):
-            if one[:2] < (least, gib) and not _wants_efa(one[2], need, job):
+        for one in _orders_by_sum(order, case, facts, most=least):
+            if one[:2] < (least, gib) and not _wants_efa(one[2], case, facts):
                 least, gib, best = one
     return least, best
 
@@ -93,16 +100,16 @@ def dearer_for_weights(reads: OptionAnswer, job: Job) -> Iterator[Reason]:
         yield Reason("reads-file-system-pays", would_do)
 
 
-def _wants_efa(order: Order, need: Need, job: Job) -> bool:
+def _wants_efa(order: Order, case: _Case, facts: Facts) -> bool:
     """Whether it writes faster than AWS advises without EFA, which clients, type and Region have.
 
     References: fsx-efa.
     """
-    section = job.facts.fsx[order.name]
-    offered = section.get_value("efa") and fsx.efa_offered(job.region, job.facts) is not False
-    if order.efa or not fsx.efa_for_all(need, job.facts) or not offered:
+    section = facts.fsx[order.name]
+    offered = section.get_value("efa") and fsx.efa_offered(case.region, facts) is not False
+    if order.efa or not fsx.efa_for_all(case.need, facts) or not offered:
         return False
-    above = job.facts.options[FSX].known("efa_above").value
+    above = facts.options[FSX].known("efa_above").value
     return bool(fsx.disk_rate(section, order.capacity_gib, "write").value > above)
 
 
@@ -112,21 +119,45 @@ class _Waiting(NamedTuple):
     what: str  # as the clients carry it: "write" or "restore"
     at_one: float  # what waiting would cost at one byte/s
     most: float  # what it costs however slow that is
+    clients: int  # of one job, that move it
+    ceilings: tuple[float, float]  # bytes/s that they reach, however large the file system is: without EFA, over it
 
 
-def _waits_of(job: Job, *, saves: bool, weights: bool) -> list[_Waiting]:
+class _Case(NamedTuple):
+    """All that decides which file system costs least together with the GPUs that wait for it."""
+
+    need: Need
+    waits: tuple[_Waiting, ...]
+    region: str
+    months: float  # that one job pays for of a whole one: its part of the run, less its discount
+    jobs: int
+
+
+def _case_of(need: Need, job: Job, *, saves: bool, weights: bool) -> _Case:
+    run, jobs = job.run, job.load.jobs
+    months = bill_of(run, job.facts).months * (1.0 - run.discount) / jobs
+    return _Case(need, tuple(_waits_of(job, saves=saves, weights=weights)), job.region, months, jobs)
+
+
+def _waits_of(job: Job, *, saves: bool, weights: bool) -> Iterator[_Waiting]:
     """Synchronous saves, which are waited for no more than all the time, and the weights, once; unpriced: nothing."""
     run, demand, price = job.run, job.demand, job.run.weighed_gpu_price
-    reached, found = job.facts.model.known("checkpoint_rate_share").value, []
+    reached, load = job.facts.model.known("checkpoint_rate_share").value, job.load
     if price is None:
-        return []
+        return
+    carried = [clients_carry(load, job.facts, efa=efa) for efa in (False, True)]
+
+    def ceilings(what: str) -> tuple[float, float]:
+        without, over = (min(by[what].values()) for by in carried)
+        return without, over
+
     if saves and demand.checkpoint_mode != "async" and demand.checkpoint_bytes is not None:
         stopped = price.value * run.training_hours
         at_one = stopped * demand.checkpoint_bytes.value / reached / demand.checkpoint_interval
-        found.append(_Waiting("write", at_one, stopped))
+        yield _Waiting("write", at_one, stopped, load.writing_nodes, ceilings("write"))
     if weights and run.weights_read is not None:
-        found.append(_Waiting("restore", price.value / 3600.0 * run.weights_read.value / reached, math.inf))
-    return found
+        at_one = price.value / 3600.0 * run.weights_read.value / reached
+        yield _Waiting("restore", at_one, math.inf, load.nodes, ceilings("restore"))
 
 
 class _Rate(NamedTuple):
@@ -197,16 +228,14 @@ class _Sum:
         return all(rate.at(gib) >= rate.ceiling for rate in self.rates)
 
 
-def _orders_by_sum(
-    least: Order, waits: list[_Waiting], need: Need, job: Job, *, most: float
-) -> Iterator[tuple[float, float, Order]]:
+def _orders_by_sum(least: Order, case: _Case, facts: Facts, *, most: float) -> Iterator[tuple[float, float, Order]]:
     """(sum, GiB, order) of each capacity of one type, from its least, that may have the least sum; unpriced: none.
 
     ``most`` is the least sum of the types before: what cannot be less is left out.  Metadata IOPS that are ordered
     beside the capacity are in the sum; a larger capacity brings more of them with it.
     """
-    section = job.facts.fsx[least.name]
-    summed = _sum_of(least, waits, section, job)
+    need, section = case.need, facts.fsx[least.name]
+    summed = _sum_of(least, case, section, facts)
     if summed is None:
         return
     first = float(least.capacity_gib)
@@ -214,11 +243,11 @@ def _orders_by_sum(
         return
     yield summed.of(least), first, least
     by_disks = max(fsx.accepted(section, summed.least_of_disks(), efa=least.efa), least.capacity_gib)
-    near = fsx.enlarged(least, by_disks, need, job.facts)
+    near = fsx.enlarged(least, by_disks, need, facts)
     low, high = map(float, summed.no_more_than(min(summed.of(least), summed.of(near), most)))
     between = _accepted_between(max(first, low), high, section, summed, efa=least.efa)
     beside = (_steps_from(by_disks, capacity, section, efa=least.efa) for capacity in between)
-    for order in (near, *(fsx.enlarged(least, capacity, need, job.facts) for capacity in beside)):
+    for order in (near, *(fsx.enlarged(least, capacity, need, facts) for capacity in beside)):
         if order.capacity_gib > first:
             yield summed.of(order), float(order.capacity_gib), order
 
@@ -261,31 +290,28 @@ def _every(stride: float, low: float, high: float, section: Section, summed: _Su
         capacity = fsx.accepted(section, capacity + stride, efa=efa)
 
 
-def _sum_of(order: Order, waits: list[_Waiting], section: Section, job: Job) -> _Sum | None:
-    run, facts, jobs = job.run, job.facts, job.load.jobs
-    a_gib, an_iops = fsx.weighed_unit_prices(order.name, job.region, facts)
+def _sum_of(order: Order, case: _Case, section: Section, facts: Facts) -> _Sum | None:
+    a_gib, an_iops = fsx.weighed_unit_prices(order.name, case.region, facts)
     if a_gib is None or (an_iops is None and order.ordered_iops):
         return None
-    months = bill_of(run, facts).months * (1.0 - run.discount) / jobs
-    first, rates = float(order.capacity_gib), [_rate_of(waiting, order, section, job) for waiting in waits]
+    first = float(order.capacity_gib)
+    rates = [_rate_of(waiting, order, section, case.jobs, facts) for waiting in case.waits]
     return _Sum(
-        per_gib=a_gib.value * months,
-        per_iops=0.0 if an_iops is None else float(an_iops.value * months),
+        per_gib=a_gib.value * case.months,
+        per_iops=0.0 if an_iops is None else float(an_iops.value * case.months),
         rates=tuple(rate for rate in rates if rate.at(first) < rate.ceiling),
         fixed=sum(rate.costs(first) for rate in rates if rate.at(first) >= rate.ceiling),
     )
 
 
-def _rate_of(waiting: _Waiting, order: Order, section: Section, job: Job) -> _Rate:
-    writes = waiting.what == "write"
+def _rate_of(waiting: _Waiting, order: Order, section: Section, jobs: int, facts: Facts) -> _Rate:
     size, each = section.quantity("storage_per_server"), math.inf
     if size is not None and not order.efa:
-        clients = job.load.writing_nodes if writes else job.load.nodes
-        each = float(fsx.server_connections(1, clients, job.facts).value)
-    per_tib = section.known("disk_write_baseline" if writes else "disk_read_baseline").value
+        each = float(fsx.server_connections(1, waiting.clients, facts).value)
+    per_tib = section.known("disk_write_baseline" if waiting.what == "write" else "disk_read_baseline").value
     return _Rate(
-        disks=per_tib / fsx.GIB_PER_BILLED_TIB * fsx.MB / job.load.jobs,
-        per_server=(1.0 if size is None else float(size.value) / GIB, each / job.load.jobs),
-        ceiling=min(clients_carry(job.load, job.facts, efa=order.efa)[waiting.what].values()),
+        disks=per_tib / fsx.GIB_PER_BILLED_TIB * fsx.MB / jobs,
+        per_server=(1.0 if size is None else float(size.value) / GIB, each / jobs),
+        ceiling=waiting.ceilings[order.efa],
         waiting=waiting,
     )
