@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -192,3 +193,61 @@ def test_failures_that_outpace_saves_are_said_before_the_plan() -> None:
     assert told.grave and told.parameters["seconds"].value > told.parameters["failure"].value
     ids = {one.id for one in found.placements["checkpoints"].reasons}
     assert "saves-outpaced" in ids and not {one for one in ids if one.startswith("best-interval")}
+
+
+HUGE: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 10_000,
+    "instance_type": "p5.48xlarge",
+    "model_parameters": 1.18e12,
+    "checkpoint_mode": "async",
+    "checkpoint_interval": 900.0,
+}
+
+
+def test_an_interval_that_loses_far_more_than_another_is_said_first() -> None:
+    found = plan(HUGE)
+    said = told(found, "interval-loses")
+    assert said is not None and "interval-loses" in {it.id for it in found.warnings if it.grave}
+    # A failure each 1,329 s; 600 s until the job is back, 28.0 s of restore, 114.3 s of a save not yet written.
+    mean, out = 864_000 / 650, 600 + 27.97354 + 114.28571
+    for interval, lost in ((900.0, said["lost"]), (228.5714, said["then"])):
+        useful = math.exp(-out / mean) * interval / mean / math.expm1((interval + 0.010325) / mean)
+        assert lost.value == pytest.approx(1 - useful, rel=1e-5)
+    assert said["best"].value == pytest.approx(228.57143)  # as long as the slowest save
+    # At four minutes there is not much to gain.
+    assert told(plan(HUGE, checkpoint_interval=240.0), "interval-loses") is None
+
+
+def test_a_wish_that_leaves_gpus_waiting_is_priced_beside_the_plan() -> None:
+    job = UNET | {"dataset_bytes": 40e12, "epochs": 200.0, "interface": "file-paths", "prefixes": 1}
+    found = plan(job, avoid_parallel_file_system=True)
+    said = told(found, "wish-costs")
+    without, here = found.option("fsx-for-lustre"), found.option(found.recommended)
+    assert said == {
+        "option": "fsx-for-lustre",
+        "fed": without.fed,
+        "cost": without.cost.beyond_base,
+        "other": found.recommended,
+        "other_fed": here.fed,
+        "other_cost": here.cost.beyond_base,
+    }
+    assert told(plan(job), "wish-costs") is None
+
+
+def test_a_slow_end_of_saves_that_stops_the_gpus_for_more_than_is_tolerated_is_grave() -> None:
+    # A save takes up to 228.6 s: 48.6 s into the next one after 180 s, 27 %; after 225 s it is 1.6 %.
+    for interval, grave in ((180.0, True), (225.0, False)):
+        found = plan(HUGE, checkpoint_interval=interval)
+        warning = next(it for it in found.warnings if it.id == "save-may-outlast-interval")
+        assert warning.grave is grave
+
+
+def test_a_gateway_that_costs_more_than_a_change_is_grave() -> None:
+    job = {"task": "pretraining", "instances": 6, "instance_type": "p5.48xlarge", "network_path": "nat"}
+    images = job | {"preset": "image-classification", "dataset_bytes": 10e12, "objects": 5000, "sample_bytes": 115e3}
+    found = plan(images, interface="s3-api", prefixes=64, run_hours=336)
+    assert next(it for it in found.warnings if it.id == "nat").grave
+    # 7 saves of 112 GB and some tokens: 733 GiB, USD 33 of 55,500 for the GPUs.
+    rare = plan(job | {"model_parameters": 8e9, "checkpoint_interval": 86_400.0})
+    assert not next(it for it in rare.warnings if it.id == "nat").grave

@@ -241,3 +241,10 @@ def test_watching_what_is_looked_up_changes_no_answer() -> None:
     )
     assert watched.options["s3-standard"].known("first_byte_latency").value == 0.03
     assert "options.s3-standard.first_byte_latency" in watched.facts_seen
+
+
+def test_a_plan_that_leaves_gpus_waiting_is_kept_with_what_would_lift_that() -> None:
+    job = {"task": "pretraining", "instances": 4, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d"}
+    kept = json.loads(_record(job | {"interface": "s3-api", "run_hours": 10.0}))
+    lifted = kept["warnings"]["not-fed-in-full"]["lifted"]
+    assert lifted["id"].startswith("lifted-") and set(lifted) == {"id", "parameters"}

@@ -130,7 +130,7 @@ def decide(
 def plan_of(decision: Decision) -> Recommendation:
     """A decision with the options side by side, and what the reader must know."""
     job, measurement, rule, whole = decision.job, decision.measurement, decision.rule, decision.whole
-    reads, saves, facts = whole.reads, whole.saves, job.facts
+    reads, saves, facts, transfer = whole.reads, whole.saves, job.facts, whole.cost.transfer
     placed = checkpoints(whole.placed, rule, decision.fit, saves, reads=reads, job=job)
     fit = in_plan(decision.fit, whole)
     fed = fit[reads].fed
@@ -197,10 +197,12 @@ def plan_of(decision: Decision) -> Recommendation:
             *first,
             *(caveat for caveat in noted if caveat.grave),
             *traffic.caveats(fit[reads].bursts, job.traffic.evaluation),
+            *caution.wish_costs(fit, reads, decision.traits, job),
             *caution.interface_overruled(placements["training_reads"], placed, decision.traits, doubts),
             *doubts,
             *caution.saves_outpaced(placed, saves[placed.option], job),
-            *caution.saves_may_outlast(placed, saves[placed.option]),
+            *caution.saves_may_outlast(placed, saves[placed.option], job),
+            *caution.interval_loses(placed, saves[placed.option], job),
             *caution.saves_stall(placed, saves[placed.option], job),
             *caution.exports_behind(placed, job),
             *caution.export_unmeasured(placed, saves[FSX], job),
@@ -217,7 +219,14 @@ def plan_of(decision: Decision) -> Recommendation:
             *epochs.caveats(fit[reads], job.passes, facts),
             *mount.caveats(reads, job),
             *paths.caveats(
-                job.workload, job.load, job.region, job.demand, reads=fit[reads], facts=facts, in_zone=in_zone
+                job.workload,
+                job.load,
+                job.region,
+                job.demand,
+                reads=fit[reads],
+                facts=facts,
+                in_zone=in_zone,
+                way_pays=transfer is not None and transfer.value > least_saving(job),
             ),
             *paths.saves_cross(saves[placed.option], job.workload, job.region, facts),
             *([] if measurement is None else [Caveat(f"measurement-{evidence or 'shown-only'}")]),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.facts.quantity import Quantity
-from gpufeed.model import checkpoint_reasons
+from gpufeed.model import checkpoint_reasons, goodput
 from gpufeed.model.checkpoint import outpaced
 from gpufeed.model.checkpoint_choice import late
 from gpufeed.model.demand import accelerators_of, preset_of, stall_tolerance
@@ -14,6 +14,8 @@ from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import export_seconds, provisioned_throughput
 from gpufeed.model.rules import EXPRESS, FSX, S3, Traits
+from gpufeed.model.traffic import step_seconds
+from gpufeed.model.weigh import setting_up, to_save
 
 #: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
 ANSWERED_BY: dict[str, tuple[str, ...]] = {
@@ -110,10 +112,48 @@ def saves_outpaced(placed: Placement, chosen: Saving, job: Job) -> Iterator[Cave
         yield Caveat("saves-outpaced", {"option": placed.option} | said, grave=True)
 
 
-def saves_may_outlast(placed: Placement, chosen: Saving) -> Iterator[Caveat]:
-    """Asynchronous saves that end before the next begins, and at their slow end do not: GPUs would wait for each."""
+def interval_loses(placed: Placement, chosen: Saving, job: Job) -> Iterator[Caveat]:
+    """An interval at which more of the time is lost, beyond what the best one loses, than saves may take.
+
+    Where the saves themselves take that, they are named (:func:`saves_stall`).
+    """
+    stall, restore, facts = chosen.stall, chosen.stall.restore_seconds, job.facts
+    tolerance = stall_tolerance(job.workload, facts).value
+    if stall.share is None or stall.share.value > tolerance:
+        return
+    recovery = None if restore is None else facts.model.known("restart_overhead") + restore
+    step = step_seconds(job.workload, job.demand, facts)
+    losses = goodput.losses_of(job.demand, stall, recovery, step)
+    if losses is None:
+        return
+    best = goodput.best_interval(losses)
+    lost, then = (goodput.goodput(losses, interval).lost for interval in (stall.interval, best))
+    if lost.value - then.value > tolerance:
+        said = {"interval": stall.interval, "lost": lost, "best": Quantity.exact(best, "seconds"), "then": then}
+        yield Caveat("interval-loses", {"option": placed.option} | said, grave=True)
+
+
+def wish_costs(fit: Mapping[str, OptionAnswer], reads: str, traits: Traits, job: Job) -> Iterator[Caveat]:
+    """That no file system is wanted, where one would feed the GPUs better and cost less by more than setting it up."""
+    other, mine = fit[FSX], fit[reads]
+    if not traits.avoid_parallel or reads == FSX or other.verdict == "ruled-out":
+        return
+    if other.weighed is None or mine.weighed is None or other.fed is None or mine.fed is None:
+        return
+    more = to_save(setting_up(FSX, "", job) - setting_up(reads, "", job), job)
+    if other.fed.value > mine.fed.value and other.weighed.value < mine.weighed.value - more:
+        said = {"option": FSX, "fed": other.fed, "cost": other.weighed}
+        said |= {"other": reads, "other_fed": mine.fed, "other_cost": mine.weighed}
+        yield Caveat("wish-costs", said, grave=True)
+
+
+def saves_may_outlast(placed: Placement, chosen: Saving, job: Job) -> Iterator[Caveat]:
+    """Asynchronous saves that end before the next begins, and at their slow end do not: GPUs would wait for each.
+
+    Grave where they would wait for more of the time than is tolerated.
+    """
     stall = chosen.stall
-    if stall.may_reach_beyond is None or stall.save_seconds is None:
+    if stall.may_reach_beyond is None or stall.save_seconds is None or stall.share is None:
         return
     said = {
         "option": placed.option,
@@ -123,7 +163,8 @@ def saves_may_outlast(placed: Placement, chosen: Saving) -> Iterator[Caveat]:
         "slowest": Quantity.exact(stall.save_seconds.high, "seconds"),
         "cost": chosen.weighed,
     }
-    yield Caveat("save-may-outlast-interval", said)
+    grave = stall.share.high > stall_tolerance(job.workload, job.facts).value
+    yield Caveat("save-may-outlast-interval", said, grave=grave)
 
 
 def exports_behind(placed: Placement, job: Job) -> Iterator[Caveat]:

@@ -409,6 +409,8 @@ def caveats(answer: OptionAnswer, passes: Passes, facts: Facts) -> Iterator[Cave
     found = {"bytes": passes.bytes, "cache": passes.page_cache}
     if later.asked_again.low >= 1.0:
         yield Caveat("not-in-host-memory", found)
+    elif later.asked_again.value >= 1.0:
+        yield Caveat("may-be-in-host-memory", found | {"asked_again": later.asked_again})
     else:
         alone = passes.nodes == 1
         yield Caveat("in-host-memory-alone" if alone else "in-host-memory", found | {"asked_again": later.asked_again})

@@ -218,7 +218,7 @@ def _hours(
     if workload.run_hours is not None:
         training = workload.run_hours / more
         if of_epochs is not None and known and training > of_epochs.high:
-            found = {"hours": training, "epochs": workload.epochs, "of_epochs": of_epochs}
+            found = {"hours": workload.run_hours, "epochs": workload.epochs, "of_epochs": of_epochs}
             warnings.append(Caveat("epochs-against-hours", found))
         hours, told = workload.run_hours, "evaluations-within-run"
     elif of_epochs is not None and known:

@@ -20,7 +20,7 @@ from gpufeed.model.flip import Sensitivity, sensitivities
 from gpufeed.model.kind import expect
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.profile import PrefixProfile
-from gpufeed.model.recommendation import FlipPoint, Recommendation
+from gpufeed.model.recommendation import FlipPoint, Reason, Recommendation
 from gpufeed.model.workload import Workload
 
 SCHEMA_VERSION = 1
@@ -274,6 +274,8 @@ def _plain(value: Any) -> Any:
     """A value as JSON holds it; what is unbounded is null."""
     if isinstance(value, Quantity):
         return {**value.to_json(), "unit": value.unit, "basis": value.basis, "sources": sorted(value.sources)}
+    if isinstance(value, Reason):
+        return {"id": value.id, "parameters": _plain(value.parameters)}
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
