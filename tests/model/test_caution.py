@@ -248,6 +248,6 @@ def test_a_gateway_that_costs_more_than_a_change_is_grave() -> None:
     images = job | {"preset": "image-classification", "dataset_bytes": 10e12, "objects": 5000, "sample_bytes": 115e3}
     found = plan(images, interface="s3-api", prefixes=64, run_hours=336)
     assert next(it for it in found.warnings if it.id == "nat").grave
-    # 7 saves of 112 GB and some tokens: 733 GiB, USD 33 of 55,500 for the GPUs.
+    # Saves once a day and some tokens: USD 61, of 55,480 for the GPUs.
     rare = plan(job | {"model_parameters": 8e9, "checkpoint_interval": 86_400.0})
     assert not next(it for it in rare.warnings if it.id == "nat").grave

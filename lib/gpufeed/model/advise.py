@@ -130,7 +130,7 @@ def decide(
 def plan_of(decision: Decision) -> Recommendation:
     """A decision with the options side by side, and what the reader must know."""
     job, measurement, rule, whole = decision.job, decision.measurement, decision.rule, decision.whole
-    reads, saves, facts, transfer = whole.reads, whole.saves, job.facts, whole.cost.transfer
+    reads, saves, facts = whole.reads, whole.saves, job.facts
     placed = checkpoints(whole.placed, rule, decision.fit, saves, reads=reads, job=job)
     fit = in_plan(decision.fit, whole)
     fed = fit[reads].fed
@@ -226,7 +226,7 @@ def plan_of(decision: Decision) -> Recommendation:
                 reads=fit[reads],
                 facts=facts,
                 in_zone=in_zone,
-                way_pays=transfer is not None and transfer.value > least_saving(job),
+                dear=caution.way_is_dear(whole.cost.transfer, job),
             ),
             *paths.saves_cross(saves[placed.option], job.workload, job.region, facts),
             *([] if measurement is None else [Caveat(f"measurement-{evidence or 'shown-only'}")]),

@@ -133,6 +133,14 @@ def interval_loses(placed: Placement, chosen: Saving, job: Job) -> Iterator[Cave
         yield Caveat("interval-loses", {"option": placed.option} | said, grave=True)
 
 
+def way_is_dear(transfer: Quantity | None, job: Job) -> bool:
+    """Whether the way to the bucket costs more than GPUs of the run that wait as much as is tolerated of saves."""
+    price, share = job.run.weighed_gpu_price, stall_tolerance(job.workload, job.facts).value
+    if transfer is None or price is None:
+        return False
+    return transfer.value > share * price.value * job.run.hours
+
+
 def wish_costs(fit: Mapping[str, OptionAnswer], reads: str, traits: Traits, job: Job) -> Iterator[Caveat]:
     """That no file system is wanted, where one would feed the GPUs better and cost less by more than setting it up."""
     other, mine = fit[FSX], fit[reads]

@@ -117,16 +117,16 @@ def caveats(
     reads: OptionAnswer,
     facts: Facts,
     in_zone: set[str],
-    way_pays: bool,
+    dear: bool,
 ) -> Iterator[Caveat]:
     """What the reader must know about the way: ``in_zone`` are the recommended options that live in one zone.
 
-    ``way_pays``: a way that costs nothing would save what a choice has to.
+    ``dear``: what it costs by the byte is one of the first things to know.
     """
     if workload.network_path == NAT:
         limit = facts.model.parts["network"].known("nat_bandwidth")
         said = {"bytes_per_s": limit, "price": facts.price("network", "nat", region)}
-        yield Caveat("nat", said, grave=way_pays)
+        yield Caveat("nat", said, grave=dear)
     elif workload.network_path == OTHER_REGION:
         # How fed the GPUs are is an upper bound, too, where they read the bucket itself.
         yield Caveat("path-other-region", grave=served_by(reads.option, load, facts) == S3)
