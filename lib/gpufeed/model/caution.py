@@ -22,6 +22,7 @@ ANSWERED_BY: dict[str, tuple[str, ...]] = {
     "default-prefixes": ("prefixes",),
     "default-prefixes-of-unknown-demand": ("prefixes",),
     "host-memory-unknown": ("host_memory_bytes",),
+    "may-be-in-host-memory": ("host_memory_bytes",),
     "run-hours-of-epochs": ("run_hours",),
     "epochs-of-run-hours": ("epochs",),
     "default-preset": ("preset",),

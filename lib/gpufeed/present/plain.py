@@ -205,9 +205,7 @@ def _epochs(answer: OptionAnswer) -> Iterator[str]:
         limit=words.limit(first.limited_by),
     )
     if later is not None and later.served_by != answer.option:
-        yield "  " + text(
-            "shell.plan.later-epochs", fed=words.quantity(later.fed), served_by=words.option(later.served_by)
-        )
+        yield "  " + text("shell.plan.later-epochs", fed=words.quantity(later.fed), served_by=words.served_by(later))
 
 
 def scan(result: Any, found: SmallFiles | None, currency: str) -> list[str]:

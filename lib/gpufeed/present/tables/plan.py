@@ -134,7 +134,7 @@ _OF_EVALUATIONS = ("evaluation-seconds", "evaluation-fed")
 def _later(later: LaterEpochs | None) -> tuple[str, str]:
     if later is None:
         return "–", text("epochs.only-one")
-    return words.quantity(later.fed), words.option(later.served_by)
+    return words.quantity(later.fed), words.served_by(later)
 
 
 def checkpoints(recommendation: Recommendation) -> pd.DataFrame:

@@ -44,6 +44,7 @@ from gpufeed.present.words.statements import (
     named_fields,
     reason,
     sentences,
+    served_by,
     setting,
     shown,
     step,
@@ -67,7 +68,7 @@ __all__ = [
     "basis", "between", "binary_size", "bucketed", "cited", "cost_line", "count", "decided_by", "duration", "figure",
     "flip_point", "gap", "gibibytes", "in_document", "in_form", "in_unit", "limit", "list_price", "measured",
     "money", "named_fields", "network_rate", "number", "on_bucket", "option", "per_second", "priced",
-    "quantity", "quantity_range", "rate", "reason", "region", "role", "rule", "saver", "sentences", "setting", "share",
-    "shown", "size", "step", "system", "task", "trait", "trait_value", "unit_price", "verdict", "warning", "written",
+    "quantity", "quantity_range", "rate", "reason", "region", "role", "rule", "saver", "sentences", "served_by",
+    "setting", "share", "shown", "size", "step", "system", "task", "trait", "trait_value", "unit_price", "verdict", "warning", "written",
     "yes_no",
 ]  # fmt: skip

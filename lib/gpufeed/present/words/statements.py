@@ -10,6 +10,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import recommendation as said
 from gpufeed.model.caution import ANSWERED_BY
 from gpufeed.model.course import Step
+from gpufeed.model.epochs import HOST_MEMORY
 from gpufeed.model.workload import NUMBERS
 from gpufeed.present.words.names import limit, option, role, rule, task, trait, yes_no
 from gpufeed.present.words.numbers import duration, money, number, rate, share, size
@@ -22,6 +23,14 @@ def sentences(*parts: str) -> str:
     end = text("present.full-stop")
     gap = " " if end == "." else ""  # a Chinese stop brings its own space
     return gap.join(part if part.endswith(stops) else f"{part}{end}" for part in parts if part)
+
+
+def served_by(later: said.LaterEpochs) -> str:
+    """What later epochs are read from, and how much of them still from the storage where memory fills node by node."""
+    source = option(later.served_by)
+    if later.served_by != HOST_MEMORY or not later.asked_again.high:
+        return source
+    return text("epochs.served-in-part", served_by=source, asked_again=quantity(later.asked_again))
 
 
 def reason(it: said.Reason, field: Callable[[str], str] | None = None) -> str:
