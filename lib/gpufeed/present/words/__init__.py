@@ -65,10 +65,10 @@ from gpufeed.present.words.units import (
 )
 
 __all__ = [
-    "basis", "between", "binary_size", "bucketed", "cited", "cost_line", "count", "decided_by", "duration", "figure",
-    "flip_point", "gap", "gibibytes", "in_document", "in_form", "in_unit", "limit", "list_price", "measured",
-    "money", "named_fields", "network_rate", "number", "on_bucket", "option", "per_second", "priced",
+    "basis", "between", "binary_size", "bucketed", "cited", "cost_line", "count", "decided_by", "duration",
+    "figure", "flip_point", "gap", "gibibytes", "in_document", "in_form", "in_unit", "limit", "list_price",
+    "measured", "money", "named_fields", "network_rate", "number", "on_bucket", "option", "per_second", "priced",
     "quantity", "quantity_range", "rate", "reason", "region", "role", "rule", "saver", "sentences", "served_by",
-    "setting", "share", "shown", "size", "step", "system", "task", "trait", "trait_value", "unit_price", "verdict", "warning", "written",
-    "yes_no",
+    "setting", "share", "shown", "size", "step", "system", "task", "trait", "trait_value", "unit_price", "verdict",
+    "warning", "written", "yes_no",
 ]  # fmt: skip
