@@ -14,7 +14,7 @@ from gpufeed.model.parts import part_of_saves
 from gpufeed.model.paths import kms_calls, kms_requests, nat_bandwidth
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
-from gpufeed.model.rules import FSX
+from gpufeed.model.rules import EXPRESS, FSX, S3
 from gpufeed.model.stated_twice import stated_twice
 from gpufeed.model.supply import Load, Parts
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
@@ -77,10 +77,9 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
-    of_saves, load, bulk = _with_parts(
-        asked.checkpoint_bytes, asked.checkpoint_writers, asked.accelerators, load, facts
-    )
-    asked = changed(asked, checkpoint_part_bytes=of_saves)
+    load, bulk = _with_parts(asked.checkpoint_bytes, asked.checkpoint_writers, asked.accelerators, load, facts)
+    on_s3, on_express = (None if parts is None else parts.part for parts in (load.on_s3, load.on_express))
+    asked = changed(asked, checkpoint_part_bytes=on_s3, checkpoint_part_bytes_express=on_express)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     evaluation, told = evaluation_of(workload, asked, passes, facts)
@@ -120,26 +119,27 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
 @lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
 def _with_parts(
     saved: Quantity | None, writers: int, ranks: int, load: Load, facts: Facts
-) -> tuple[Quantity | None, Load, Load]:
-    """(the part of a checkpoint on S3, how it is saved in it, how it is read again).
+) -> tuple[Load, Load]:
+    """(how a checkpoint is saved, in the part that is chosen for each kind of bucket, how it is read again).
 
     Restoring, every rank reads, also where one alone has written.  A checkpoint, and the weights of a base model, do
     not lie under the prefixes of the data: each is taken to lie under the default number of them.
     """
     part, prefixes = facts.model.known("part_bytes"), facts.model.known("prefixes")
     at_once = facts.model.known("checkpoint_parts_in_flight")
-    elsewhere, chosen, on_s3 = Parts(part, part, at_once * writers, part), None, None
+    elsewhere, on_s3, on_express = Parts(part, part, at_once * writers, part), None, None
     if saved is not None:
         own = upload_of(saved.value, writers, facts)
         elsewhere = _saved(saved, writers, part, own, at_once)
-        chosen = part_of_saves(saved, writers, ranks, load, facts)
-        on_s3 = _saved(saved, writers, chosen, own.in_parts_of(chosen.value), at_once)
+        chosen = [part_of_saves(place, saved, writers, ranks, load, facts) for place in (S3, EXPRESS)]
+        on_s3, on_express = (_saved(saved, writers, one, own.in_parts_of(one.value), at_once) for one in chosen)
     load = changed(
         load,
         writers=elsewhere.under_way,
         part_bytes=elsewhere.sent,
         bytes_per_put=elsewhere.each_request,
         on_s3=on_s3,
+        on_express=on_express,
     )
     bulk = changed(
         load,
@@ -151,7 +151,7 @@ def _with_parts(
         whole=True,
         processes=ranks,
     )
-    return chosen, load, bulk
+    return load, bulk
 
 
 def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:

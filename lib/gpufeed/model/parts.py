@@ -10,29 +10,29 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import formulas
 from gpufeed.model.frozen import changed
-from gpufeed.model.rules import S3
-from gpufeed.model.supply import Load
+from gpufeed.model.rules import EXPRESS, S3
+from gpufeed.model.supply import Load, requests_of_saves
 from gpufeed.model.upload import MIB, Upload, upload_of
 
 
-def part_of_saves(saved: Quantity, writers: int, ranks: int, load: Load, facts: Facts) -> Quantity:
-    """Bytes of one part of a checkpoint that ``writers`` of the ``ranks`` save, and all of them read again.
+def part_of_saves(place: str, saved: Quantity, writers: int, ranks: int, load: Load, facts: Facts) -> Quantity:
+    """Bytes of one part of a checkpoint that ``writers`` of the ``ranks`` save to a bucket, and all of them read again.
 
-    As clients make them, and as much larger as keeps the requests/s of S3 from being what limits a save: those of the
-    key prefix it lies under, or those that KMS allows.  Where they limit it all the same, those of the shortest save,
-    which may be a rank's file in one part.  Likewise for a restore, while a rank still has enough to save for all the
-    parts that its client has under way.  Never larger than what a rank saves, than S3 takes, or than is assumed to fit
-    into memory.
+    As clients make them, and as much larger as keeps the requests/s of the bucket from being what limits a save: those
+    of the key prefix it lies under, or those that KMS allows; of a directory bucket its own.  Where they limit it all
+    the same, those of the shortest save, which may be a rank's file in one part.  Likewise for a restore, while a rank
+    still has enough to save for all the parts that its client has under way.  Never larger than what a rank saves, than
+    S3 takes, or than is assumed to fit into memory.
 
     Equation: part = most(that of the shortest save, least(needed by a restore, bytes of a rank's file / parts under
     way)), in whole MiB.
     Assumption: a restore is read in the parts of the save, since S3 Connector for PyTorch has one setting for both.
-    References: s3-performance, s3-multipart, s3-connector-pytorch.
+    References: s3-performance, s3-express-performance, s3-multipart, s3-connector-pytorch.
     """
     size, model = saved.value, facts.model
     own = upload_of(size, writers, facts)
     at_once = model.known("checkpoint_parts_in_flight")
-    allowed, first, each, through = _requests("write", load, load.writing_nodes, facts)
+    allowed, first, each, through = _requests("write", place, load, load.writing_nodes, facts)
     saving = _of_the_shortest(
         own,
         each_second=allowed.value / writers,
@@ -40,7 +40,7 @@ def part_of_saves(saved: Quantity, writers: int, ranks: int, load: Load, facts: 
         at_once=at_once.value,
         moved=max((size / rate.value for rate in through), default=0.0),
     )
-    allowed_back, _, each_back, back = _requests("read", load, load.nodes, facts)
+    allowed_back, _, each_back, back = _requests("read", place, load, load.nodes, facts)
     in_flight = at_once.value * ranks
     restoring = min(
         formulas.part_that_lasts(in_flight, allowed_back.value, first.value, each_back.value),
@@ -81,12 +81,15 @@ def _of_the_shortest(own: Upload, *, each_second: float, one: tuple[float, float
     return in_parts(min(around, key=lambda count: max(seconds(count)))).part_bytes
 
 
-def _requests(way: str, load: Load, nodes: int, facts: Facts) -> tuple[Quantity, Quantity, Quantity, list[Quantity]]:
+def _requests(
+    way: str, place: str, load: Load, nodes: int, facts: Facts
+) -> tuple[Quantity, Quantity, Quantity, list[Quantity]]:
     """(requests/s that are allowed, time to the first byte, bytes/s of one request, what all of them pass through)."""
-    s3 = facts.options[S3]
-    allowed = load.share_of(s3.known(f"{way}_requests_per_prefix") * facts.model.known("prefixes"))
-    if load.kms_requests is not None:
+    chosen = facts.options[place]
+    allowed = load.share_of(requests_of_saves(way, place, facts))
+    # A directory bucket always uses a bucket key, so KMS is asked next to nothing.
+    if load.kms_requests is not None and place != EXPRESS:
         allowed = least(allowed, load.share_of(load.kms_requests))
     through = [] if load.s3_network is None else [load.s3_network * nodes]
     through += [] if load.nat is None else [load.share_of(load.nat)]
-    return allowed, s3.known("first_byte_latency"), s3.known(f"per_request_{way}"), through
+    return allowed, chosen.known("first_byte_latency"), chosen.known(f"per_request_{way}"), through

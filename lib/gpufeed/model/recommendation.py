@@ -67,7 +67,8 @@ class Demand:
     checkpoint_mode: str  # "sync" | "async"
     checkpoint_interval: float  # seconds
     checkpoint_writers: int  # ranks that write: all of a sharded save, one of adapters
-    checkpoint_part_bytes: Quantity | None = None  # of a bucket: as saved and read again; None: as clients make them
+    checkpoint_part_bytes: Quantity | None = None  # on S3: as saved and read again; None: as clients make them
+    checkpoint_part_bytes_express: Quantity | None = None  # the same in a directory bucket
     jobs: int = 1  # like this one, on the same storage
     all_jobs: AllJobs | None = None  # None: there is one
     intermediates: Mapping[str, Quantity] = field(default_factory=dict)  # by name: what the figures above are made of

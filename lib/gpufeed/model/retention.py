@@ -43,7 +43,8 @@ class Saves:
     size: Quantity
     kept: Quantity
     count: float
-    requests_each: float  # of one save: its parts, and what opens and closes them
+    requests_each: float  # of one save in parts as clients make them, and what opens and closes them
+    requests_on_express: float  # of one save to a directory bucket: the part is chosen
     parts_on_s3: float  # of one save to S3 itself, or copied there: the part is chosen
     requests_on_s3: float
     lying: Quantity  # those kept; on FSx for Lustre what is being exported, too, which stays until it is
@@ -71,8 +72,8 @@ class Saves:
         return _of_those_made(self.kept, self.copies) * self.size
 
     @property
-    def requests(self) -> Quantity:
-        return self.size.at(self.count * self.requests_each)
+    def put_on_express(self) -> Quantity:
+        return self.size.at(self.count * self.requests_on_express)
 
     @property
     def copied_parts(self) -> Quantity:
@@ -142,8 +143,8 @@ def saves_in(
     seconds that a save to it takes; None where that is not known, and it may take all of its interval.
     """
     size, writers = demand.checkpoint_bytes, demand.checkpoint_writers
-    upload, on_s3 = upload_of_saves(demand, None, facts), upload_of_saves(demand, S3, facts)
-    if size is None or upload is None or on_s3 is None:
+    upload, on_s3, on_express = (upload_of_saves(demand, place, facts) for place in (None, S3, EXPRESS))
+    if size is None or upload is None or on_s3 is None or on_express is None:
         return None
     kept = kept_of(hours, workload, demand, facts)
     every, lying = 1, kept
@@ -157,6 +158,7 @@ def saves_in(
         kept=kept,
         count=_made(hours, demand),
         requests_each=writers * upload.requests,
+        requests_on_express=writers * on_express.requests,
         parts_on_s3=writers * on_s3.parts,
         requests_on_s3=writers * on_s3.requests,
         lying=lying,
@@ -242,7 +244,7 @@ def _express(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLin
     part is a read of the directory bucket.
     """
     yield bill.line("checkpoint-storage", "storage", EXPRESS, "storage", saves.kept_bytes * bill.months)
-    yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.requests)
+    yield bill.line("checkpoint-puts", "requests", EXPRESS, "put", saves.put_on_express)
     yield bill.line("checkpoint-upload", "requests", EXPRESS, "upload", saves.written_bytes)
     yield bill.line("checkpoint-copy-gets", "requests", EXPRESS, "get", saves.copied_parts)
     yield bill.line("checkpoint-copy-retrieval", "requests", EXPRESS, "retrieval", saves.written_bytes)

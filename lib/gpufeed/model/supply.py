@@ -16,7 +16,7 @@ from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, S3_FILES
 
 
 class Parts(NamedTuple):
-    """In which parts a checkpoint is saved to S3 and read again.  Bytes."""
+    """In which parts a checkpoint is saved to a bucket and read again.  Bytes."""
 
     part: Quantity
     sent: Quantity  # of a save: a part, or all that a rank saves where that is less
@@ -42,7 +42,9 @@ class Load:
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     part_bytes: Quantity | None = None  # one part of a checkpoint; None: as clients make them
     bytes_per_put: Quantity | None = None  # of a save, for each of its requests; None: those of a part
-    on_s3: Parts | None = None  # the same of S3, whose clients are told a part size; None: as elsewhere
+    on_s3: Parts | None = None  # the same of a bucket, whose clients are told a part size; None: as elsewhere
+    on_express: Parts | None = None  # of a directory bucket
+    saved_under: int | None = None  # key prefixes that saves to S3 are spread over; None: the default number
     writing_ranks: int | None = None  # ranks that save a checkpoint; None: as many as there are
     jobs: int = 1  # that share what is not theirs alone; every other number here is one job's
     whole: bool = False  # a checkpoint read as a whole, whose share of every ceiling counts its cards: model/checkpoint
@@ -58,6 +60,10 @@ class Load:
     def share_of(self, everything: Quantity) -> Quantity:
         """What one job has of it while all of them use it at once."""
         return everything if self.jobs == 1 else everything.per(self.jobs, everything.unit)
+
+    def parts_on(self, place: str) -> Parts | None:
+        """In which a checkpoint is saved there; None: as clients make them."""
+        return self.on_s3 if place == S3 else self.on_express if place == EXPRESS else None
 
     @property
     def opens_an_object(self) -> bool:
@@ -104,13 +110,15 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
 
 
 def _as_asked(option: str, load: Load) -> Load:
-    """The load with a checkpoint in the parts that are chosen for S3; elsewhere they are what the clients make."""
-    if load.on_s3 is None or option not in (S3, MOUNTPOINT) or lies_on(option, load.operations) != S3:
+    """The load with a checkpoint in the parts that are chosen for its bucket; elsewhere they are what clients make."""
+    parts = load.parts_on(lies_on(option, load.operations))
+    if parts is None:
         return load
-    part, sent, under_way, each_request = load.on_s3
+    part, sent, under_way, each_request = parts
+    load = changed(load, on_s3=None, on_express=None)
     if load.whole:
-        return changed(load, request_bytes=part, object_bytes=part * 2.0, on_s3=None)
-    return changed(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request, on_s3=None)
+        return changed(load, request_bytes=part, object_bytes=part * 2.0)
+    return changed(load, part_bytes=sent, writers=under_way, bytes_per_put=each_request)
 
 
 @frozen
@@ -255,26 +263,30 @@ def _object_store(option: str, load: Load, facts: Facts, requests_per_s: Quantit
     return limits, seconds, write, {}
 
 
+def requests_of_saves(way: str, place: str, facts: Facts, prefixes: int | None = None) -> Quantity:
+    """Requests/s of checkpoints that a bucket takes ("write") or gives ("read").
+
+    The stated prefixes are those of the data: one checkpoint is taken to lie under the default number, unless others
+    are given.  A directory bucket has one limit as a whole.  References: s3-performance, s3-express-performance.
+    """
+    chosen = facts.options[place]
+    if place == EXPRESS:
+        return chosen.known(f"{way}_requests_per_bucket")
+    return chosen.known(f"{way}_requests_per_prefix") * (prefixes or facts.model.known("prefixes"))
+
+
 def reads_of_prefixes(load: Load, facts: Facts) -> Quantity:
     """GET/s that S3 gives the key prefixes of the data, with the range of their number where nobody stated it."""
     return facts.options[S3].known("read_requests_per_prefix") * (load.possible_prefixes or load.prefixes)
 
 
 def _s3(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    chosen = facts.options[S3]
-    return _object_store(
-        S3,
-        load,
-        facts,
-        reads_of_prefixes(load, facts),
-        # The stated prefixes are those of the data; one checkpoint is taken to lie under the default number.
-        chosen.known("write_requests_per_prefix") * facts.model.known("prefixes"),
-    )
+    writes = requests_of_saves("write", S3, facts, load.saved_under)
+    return _object_store(S3, load, facts, reads_of_prefixes(load, facts), writes)
 
 
 def _express(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    chosen = facts.options[EXPRESS]
-    reads, writes = chosen.known("read_requests_per_bucket"), chosen.known("write_requests_per_bucket")
+    reads, writes = (requests_of_saves(way, EXPRESS, facts) for way in ("read", "write"))
     return _object_store(EXPRESS, load, facts, reads, writes)
 
 

@@ -10,7 +10,7 @@ import math
 from gpufeed.facts import Facts
 from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.recommendation import Demand
-from gpufeed.model.rules import S3
+from gpufeed.model.rules import EXPRESS, S3
 
 MIB = 2**20
 
@@ -54,11 +54,12 @@ def upload_of(size: float, writers: int, facts: Facts) -> Upload:
 
 
 def upload_of_saves(demand: Demand, place: str | None, facts: Facts) -> Upload | None:
-    """The file of one rank, on S3 in the parts that are chosen for it; None where its size is not known."""
+    """The file of one rank, in a bucket in the parts that are chosen for it; None where its size is not known."""
     if demand.checkpoint_bytes is None:
         return None
     upload = upload_of(demand.checkpoint_bytes.value, demand.checkpoint_writers, facts)
-    part = demand.checkpoint_part_bytes if place == S3 else None
+    chosen = {S3: demand.checkpoint_part_bytes, EXPRESS: demand.checkpoint_part_bytes_express}
+    part = None if place is None else chosen.get(place)
     return upload if part is None else upload.in_parts_of(part.value)
 
 

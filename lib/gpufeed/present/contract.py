@@ -264,6 +264,7 @@ def _demand(demand: Demand) -> dict[str, Any]:
         "restore_bytes_per_s": ranged(demand.restore_bytes_per_s),
         "checkpoint_writers": demand.checkpoint_writers,
         "checkpoint_part_bytes": ranged(demand.checkpoint_part_bytes),
+        "checkpoint_part_bytes_express": ranged(demand.checkpoint_part_bytes_express),
         "mean_time_to_failure": ranged(demand.mean_time_to_failure),
         "jobs": demand.jobs,
         "all_jobs": _ranged_fields(demand.all_jobs),

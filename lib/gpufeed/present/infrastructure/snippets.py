@@ -115,7 +115,7 @@ def _mount_flags(plan: Recommendation, facts: Facts) -> list[str]:
         flags.append("incremental-upload")
     part = part_of_saves(plan, facts)
     if part is not None:
-        flags += [f"write-part-size {part}"] + ([f"read-part-size {part}"] if saved.lies_on == S3 else [])
+        flags += [f"write-part-size {part}", f"read-part-size {part}"]
     return flags
 
 
