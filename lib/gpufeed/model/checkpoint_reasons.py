@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpufeed.facts.quantity import Quantity
+from gpufeed.facts.quantity import Quantity, least
 from gpufeed.model import fsx
-from gpufeed.model.checkpoint import best_intervals, daly_of, outpaced
+from gpufeed.model.checkpoint import best_intervals, daly_of, outpaced, transfer
 from gpufeed.model.checkpoint_choice import (
     Choice,
     each_is_copied,
@@ -22,6 +22,7 @@ from gpufeed.model.checkpoint_choice import (
 from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.epochs import shares_to_size_for
 from gpufeed.model.file_system_need import by_price, need_of, need_of_saves
+from gpufeed.model.frozen import changed
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import CheckpointStall, OptionAnswer, Reason, Saving
 from gpufeed.model.release import (
@@ -32,13 +33,13 @@ from gpufeed.model.release import (
     provisioned_throughput,
 )
 from gpufeed.model.retention import kept_of
-from gpufeed.model.rules import FSX, MOUNTPOINT, S3, RuleAnswer
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, RuleAnswer
 from gpufeed.model.savers import through_mount
 from gpufeed.model.saving_file_system import WAITING
-from gpufeed.model.supply import bulk, lies_on, mountpoint_backing
+from gpufeed.model.supply import bulk, lies_on, mountpoint_backing, requests_of_saves, supply
 from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import MIB, upload_of_saves
-from gpufeed.model.weigh import cheaper_beyond_doubt, to_save
+from gpufeed.model.weigh import can_save, cheaper_beyond_doubt, to_save
 
 
 def why(
@@ -51,7 +52,7 @@ def why(
     job: Job,
 ) -> Iterator[Reason]:
     """All that is said of where the checkpoints go, in the order of its weight."""
-    option, by_rule, model, beside = choice
+    option, by_rule, _, beside = choice
     saving = savings[option]
     yield from _how_often(rule, savings[S3].stall, job)
     if beside:
@@ -64,7 +65,7 @@ def why(
     yield from _where_each_is_copied(savings, fit, option, job)
     yield from _worth(savings, fit, option, by_rule, reads=reads, job=job)
     yield from _in_parts(saving, job)
-    if option == model != by_rule:
+    if can_save(fit[S3]):
         yield from _under_one_prefix(option, savings, job)
     if option == FSX:
         yield from _sized_for(saving, job)
@@ -218,15 +219,13 @@ def _without_prices(
 def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
     """In which parts a bucket is written and read, where the clients' own would hold a save or a restore to too little.
 
-    Equation: rate of one prefix = requests/s × bytes of a part; of a save, bytes of a file / requests of its upload.
+    Equation: rate = requests/s × bytes of a part; of a save, bytes of a file / requests of its upload.
     """
-    part, own = job.demand.checkpoint_part_bytes, upload_of_saves(job.demand, None, job.facts)
-    chosen, before = job.load.on_s3, job.load.bytes_per_put
-    if part is None or own is None or chosen is None or before is None:
+    place = lies_on(saving.option, job.load.operations)
+    own, chosen, before = upload_of_saves(job.demand, None, job.facts), job.load.parts_on(place), job.load.bytes_per_put
+    if own is None or chosen is None or before is None or chosen.part.value <= own.part_bytes:
         return
-    if part.value <= own.part_bytes or lies_on(saving.option, job.load.operations) != S3:
-        return
-    at_once = job.facts.model.known("checkpoint_parts_in_flight").middle()
+    part, at_once = chosen.part, job.facts.model.known("checkpoint_parts_in_flight").middle()
     found: dict[str, Any] = {
         "part": (part / MIB).named("MiB"),
         "default": Quantity.exact(own.part_bytes / MIB, "MiB"),
@@ -235,53 +234,93 @@ def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
     }
     moved = {"write": (chosen.each_request, before), "read": (part, part.at(own.part_bytes))}
     for way, (now, then) in moved.items():
-        found[f"{way}_requests"] = each = _of_one_prefix(way, job)
+        found[f"{way}_requests"] = each = _requests(way, place, job)
         found |= {f"{way}_rate": _in_bytes(each, now), f"{way}_before": _in_bytes(each, then)}
-    yield Reason("saves-in-parts", found, "s3-performance")
-    save, restore = saving.supply.write_bytes_per_s, bulk(S3, job.bulk, job.facts).rate
-    if save is not None and _reaches(save, found["write_rate"]):
-        yield Reason("save-held-by-requests", {"rate": found["write_rate"]}, "s3-performance")
-    elif _reaches(restore, found["read_rate"]):
-        yield Reason("restore-held-by-requests", {"rate": found["read_rate"]}, "s3-performance")
+    of, source = ("-of-bucket", "s3-express-performance") if place == EXPRESS else ("", "s3-performance")
+    yield Reason(f"saves-in-parts{of}", found, source)
+    held = next((way for way in ("write", "read") if _held_to(found[f"{way}_rate"], way, place, saving, job)), None)
+    if held is not None:
+        limit: dict[str, Any] = {"rate": found[f"{held}_rate"]}
+        if place == EXPRESS:
+            allowed = requests_of_saves(held, place, job.facts)
+            limit["raised"] = allowed.at(allowed.high).named("requests/s")
+        yield Reason(f"{'save' if held == 'write' else 'restore'}-held-by-requests{of}", limit, source)
 
 
-def _of_one_prefix(way: str, job: Job) -> Quantity:
-    """Requests/s that S3 takes of this job under one key prefix, or under as many as are assumed by default."""
-    each = job.facts.options[S3].known(f"{way}_requests_per_prefix") * job.facts.model.known("prefixes").value
-    return job.load.share_of(each.named("requests/s"))
+def _requests(way: str, place: str, job: Job) -> Quantity:
+    """Requests/s that a bucket takes of this job: S3 under one key prefix, or as many as are assumed by default."""
+    return job.load.share_of(requests_of_saves(way, place, job.facts).middle().named("requests/s"))
 
 
 def _in_bytes(requests: Quantity, part: Quantity) -> Quantity:
     return (requests * part.middle()).named("bytes/s")
 
 
-def _reaches(rate: Quantity, limit: Quantity) -> bool:
-    """Whether it is this limit that a rate is held to, but for the last digit."""
-    return rate.value >= limit.value * (1 - 1e-9)
+def _held_to(limit: Quantity, way: str, place: str, saving: Saving, job: Job) -> bool:
+    """Whether it is this limit that a save or a restore is held to, but for the last digit.
+
+    A restore in few large parts may take as long as one of them does, whatever is allowed.
+    """
+    if way == "write":
+        save = saving.supply.write_bytes_per_s
+        return save is not None and save.value >= limit.value * _ALL_BUT_DIGITS
+    rate, restored = bulk(place, job.bulk, job.facts).rate, job.demand.restore_bytes
+    taken = saving.stall.restore_seconds
+    if restored is None or taken is None or rate.value < limit.value * _ALL_BUT_DIGITS:
+        return False
+    return transfer(restored, rate, job.facts).value >= taken.value * _ALL_BUT_DIGITS
+
+
+_ALL_BUT_DIGITS = 1 - 1e-9
 
 
 def _under_one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> Iterator[Reason]:
-    """That S3 is held to the requests of one key prefix for a save, where that bound it and another option was taken.
+    """That the requests of one key prefix hold S3 to less than what was taken, and how many prefixes would do.
 
-    Equations: prefixes = rate of the option / (PUT requests/s of one prefix × bytes of a file / requests of its
-    upload); larger parts = that rate / PUT requests/s of one prefix.
+    Of a save, those that are as fast as the option, or with which something else limits S3, in the same parts; of a
+    restore, those with which it meets its target.
+    Equations: prefixes = rate / (PUT requests/s of one prefix × bytes of a file / requests of its upload); prefixes =
+    seconds of the restore / target.
     """
-    on_s3, taken, parts = savings[S3].supply.write_bytes_per_s, savings[option].supply.write_bytes_per_s, job.load.on_s3
-    if on_s3 is None or taken is None or parts is None or lies_on(option, job.load.operations) == S3:
+    parts, on_s3, taken = job.load.on_s3, savings[S3], savings[option]
+    if parts is None or lies_on(option, job.load.operations) == S3:
         return
-    part = parts.sent
-    each = _of_one_prefix("write", job)
-    one = _in_bytes(each, parts.each_request)
-    if not _reaches(on_s3, one) or taken.value <= one.value:
-        return
-    found = {
-        "option": option,
-        "prefixes": math.ceil(taken.value / one.value),
-        "rate": one,
-        "part": (part.middle() / MIB).named("MiB"),
-        "larger": Quantity.exact(math.ceil(taken.value / each.value / MIB), "MiB"),
-    }
-    yield Reason("saving-under-one-prefix", found, "s3-performance")
+    found: dict[str, Any] = {"option": option, "part": (parts.part / MIB).named("MiB")}
+    one, given = _in_bytes(_requests("write", S3, job), parts.each_request), taken.supply.write_bytes_per_s
+    target, restore = job.workload.restore_target, on_s3.stall.restore_seconds
+    said: list[tuple[str, dict[str, Any], int]] = []
+    if given is not None and _waits_more(on_s3.stall, taken.stall) and _held_to(one, "write", S3, on_s3, job):
+        spread = changed(job.load, saved_under=math.ceil(given.value / one.value))
+        reached = least(given, supply(S3, spread, job.facts).write_bytes_per_s or given).middle()
+        of_save = {"rate": one, "reached": reached, "given": given.middle()}
+        said.append(("saving", of_save, math.ceil(reached.value / one.value * _ALL_BUT_DIGITS)))
+    if target is not None and restore is not None and restore.value > target:
+        of_one, prefixes = _in_bytes(_requests("read", S3, job), parts.part), math.ceil(restore.value / target)
+        then = _restore_under(prefixes, job)
+        if then is not None and then.value <= target and _held_to(of_one, "read", S3, on_s3, job):
+            said.append(("restoring", {"rate": of_one, "seconds": restore, "then": then, "interval": target}, prefixes))
+    for what, more, prefixes in said:
+        if prefixes > 1:
+            yield Reason(f"{what}-under-one-prefix", found | more | {"prefixes": prefixes}, "s3-performance")
+    if said and job.load.jobs > 1:
+        yield Reason("jobs-under-one-prefix", {"jobs": job.load.jobs}, "s3-performance")
+
+
+def _waits_more(on_s3: CheckpointStall, taken: CheckpointStall) -> bool:
+    """Whether GPUs wait longer for saves to S3 than where they go, or a save there does not end before the next."""
+    if on_s3.share is None or taken.share is None:
+        return False
+    return on_s3.share.value > taken.share.value or (on_s3.fits_interval is False and taken.fits_interval is True)
+
+
+def _restore_under(prefixes: int, job: Job) -> Quantity | None:
+    """Seconds of a restore from S3 where a checkpoint lies under so many key prefixes."""
+    size, restored = job.demand.checkpoint_bytes, job.demand.restore_bytes
+    if size is None or restored is None:
+        return None
+    spread = changed(job.bulk, prefixes=prefixes, possible_prefixes=None)
+    each = size.value / job.demand.checkpoint_writers
+    return bulk(S3, spread, job.facts).seconds(restored, each, job.facts)
 
 
 def _sized_for(saving: Saving, job: Job) -> Iterator[Reason]:

@@ -78,8 +78,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         kms_requests=kms_requests(workload, region, facts),
     )
     load, bulk = _with_parts(asked.checkpoint_bytes, asked.checkpoint_writers, asked.accelerators, load, facts)
-    on_s3, on_express = (None if parts is None else parts.part for parts in (load.on_s3, load.on_express))
-    asked = changed(asked, checkpoint_part_bytes=on_s3, checkpoint_part_bytes_express=on_express)
+    asked = _saving_in_parts_of(load, asked)
     dataset = _dataset_bytes(workload, asked, facts, profile, warnings)
     passes = passes_of(workload, dataset, facts)
     evaluation, told = evaluation_of(workload, asked, passes, facts)
@@ -117,9 +116,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
 
 
 @lru_cache(maxsize=64)  # a search for what would change a plan asks for the same again and again
-def _with_parts(
-    saved: Quantity | None, writers: int, ranks: int, load: Load, facts: Facts
-) -> tuple[Load, Load]:
+def _with_parts(saved: Quantity | None, writers: int, ranks: int, load: Load, facts: Facts) -> tuple[Load, Load]:
     """(how a checkpoint is saved, in the part that is chosen for each kind of bucket, how it is read again).
 
     Restoring, every rank reads, also where one alone has written.  A checkpoint, and the weights of a base model, do
@@ -131,7 +128,7 @@ def _with_parts(
     if saved is not None:
         own = upload_of(saved.value, writers, facts)
         elsewhere = _saved(saved, writers, part, own, at_once)
-        chosen = [part_of_saves(place, saved, writers, ranks, load, facts) for place in (S3, EXPRESS)]
+        chosen = [part_of_saves(place, saved, load, facts, writers=writers, ranks=ranks) for place in (S3, EXPRESS)]
         on_s3, on_express = (_saved(saved, writers, one, own.in_parts_of(one.value), at_once) for one in chosen)
     load = changed(
         load,
@@ -152,6 +149,11 @@ def _with_parts(
         processes=ranks,
     )
     return load, bulk
+
+
+def _saving_in_parts_of(load: Load, asked: Demand) -> Demand:
+    on_s3, on_express = (None if parts is None else parts.part for parts in (load.on_s3, load.on_express))
+    return changed(asked, checkpoint_part_bytes=on_s3, checkpoint_part_bytes_express=on_express)
 
 
 def reading_processes(workload: Workload, asked: Demand, facts: Facts) -> float:

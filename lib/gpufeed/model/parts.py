@@ -15,7 +15,7 @@ from gpufeed.model.supply import Load, requests_of_saves
 from gpufeed.model.upload import MIB, Upload, upload_of
 
 
-def part_of_saves(place: str, saved: Quantity, writers: int, ranks: int, load: Load, facts: Facts) -> Quantity:
+def part_of_saves(place: str, saved: Quantity, load: Load, facts: Facts, *, writers: int, ranks: int) -> Quantity:
     """Bytes of one part of a checkpoint that ``writers`` of the ``ranks`` save to a bucket, and all of them read again.
 
     As clients make them, and as much larger as keeps the requests/s of the bucket from being what limits a save: those
