@@ -61,6 +61,24 @@ SAVES_LARGE = {
     "restore_target": 120,
     "run_hours": 720,
 }
+#: 405.85 billion parameters on 2,048 p5: 16,384 ranks save 346.8 MB each every 560 s, while the GPUs wait.
+SAVES_MANY = {
+    "task": "pretraining",
+    "instances": 2048,
+    "instance_type": "p5.48xlarge",
+    "gpu_hour_price": 55.04,
+    "model_parameters": 405.85e9,
+    "precision": "bf16",
+    "dataset_bytes": 52e12,
+    "objects": 52_000,
+    "prefixes": 16,
+    "checkpoint_mode": "sync",
+    "checkpoint_interval": 560,
+    "checkpoints_kept": 4,
+    "epochs": 1,
+    "run_hours": 1300,
+    "region": "us-east-1",
+}
 LINK = Link("/data", "s3://your-bucket/data/", "AVAILABLE", ("NEW",), ("NEW", "CHANGED"))
 #: 4,800 GiB at 125 MB/s per TiB: 0.6 GB/s, 12,000 files/s, 696 USD per month (4,800 × 0.145).
 FILE_SYSTEM = FileSystem(

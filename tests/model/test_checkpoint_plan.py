@@ -72,9 +72,10 @@ def test_the_card_of_one_node_carries_what_one_rank_saves() -> None:
     all_write = plan(**traits).option("s3-express-one-zone").answer.stall.save_seconds
     one_writes = plan(**traits, checkpoint_writers=1).option("s3-express-one-zone").answer.stall.save_seconds
     assert all_write is not None and one_writes is not None
-    # 8 ranks × 10 parts, each in 4 ms and 8 MiB at 110 MB/s; one rank 10 of them; 80 % of either.
-    assert all_write.value == pytest.approx(1e12 / 80 * (0.004 / 2**23 + 1 / 110e6) / 0.80)
-    assert one_writes.value == pytest.approx(8 * all_write.value)
+    # 8 ranks × 10 parts, each in 4 ms and its bytes at 110 MB/s; one rank 10 of them; 80 % of either.  A file has
+    # 10,000 parts at most: of 125 GB 12 MiB each, of 1 TB 96.
+    assert all_write.value == pytest.approx(1e12 / 80 * (0.004 / (12 * 2**20) + 1 / 110e6) / 0.80)
+    assert one_writes.value == pytest.approx(1e12 / 10 * (0.004 / (96 * 2**20) + 1 / 110e6) / 0.80)
 
 
 def test_a_share_smaller_than_a_part_is_one_part() -> None:

@@ -19,7 +19,7 @@ import hcl2
 import pytest
 import yaml
 from cfnlint.api import lint
-from examples import LANGUAGE_MODEL, SAVES_LARGE, configured_at
+from examples import LANGUAGE_MODEL, SAVES_LARGE, SAVES_MANY, configured_at
 
 from gpufeed.cli import main
 from gpufeed.facts import load
@@ -831,6 +831,16 @@ def test_a_writer_to_s3_is_told_the_part_that_the_plan_says_and_counts_on_one_pr
     assert f"part_size={said['part_bytes'].value:.0f})" in writer and said["part_bytes"].value == 128 * 2**20
     # It spreads the ranks over prefixes, which S3 splits in time.
     assert "The plan counts on one" in writer and "no 503" not in writer
+
+
+def test_a_writer_to_a_directory_bucket_is_told_the_part_that_is_chosen_for_it_and_the_copy_that_of_s3() -> None:
+    found = recommend(Workload.from_mapping(SAVES_MANY, FACTS), FACTS)
+    written = files(found, FACTS, "snippets", version="0.1.0")
+    assert f"part_size={83 * 2**20})" in written["s3-connector-checkpoint.py"]
+    assert f"multipart_chunksize {128 * 2**20}\n" in written["directory-bucket-copy.sh"]
+    mounted = placed(found, "mountpoint-s3", "mountpoint-s3", "s3-express-one-zone")
+    mount = files(mounted, FACTS, "snippets", version="0.1.0")["mountpoint.sh"]
+    assert f"--write-part-size {83 * 2**20} --read-part-size {83 * 2**20}\n" in mount
 
 
 def test_small_reads_inside_large_objects_are_ranged_and_fetch_no_more() -> None:
