@@ -242,6 +242,8 @@ def test_a_plan_says_the_part_of_a_directory_bucket_and_what_is_still_the_limit(
     assert parts["write_before"].value == pytest.approx(100_000 * of_a_rank / 44)
     assert parts["write_rate"].value == pytest.approx(100_000 * of_a_rank / 6)
     assert (parts["read_before"].value, parts["read_rate"].value) == (200_000 * 8 * MIB, 200_000 * 83 * MIB)
+    # All four parts are under way at once, and are all that a rank holds.
+    assert parts["memory"].value == pytest.approx(of_a_rank)
     held = found["save-held-by-requests-of-bucket"].parameters
     assert held["rate"].value == pytest.approx(100_000 * of_a_rank / 6)
     assert held["raised"].value == 200_000

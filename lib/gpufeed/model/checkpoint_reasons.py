@@ -230,7 +230,7 @@ def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
         "part": (part / MIB).named("MiB"),
         "default": Quantity.exact(own.part_bytes / MIB, "MiB"),
         "part_bytes": part.named("count"),
-        "memory": (part * at_once).named("bytes"),
+        "memory": least((part * at_once).named("bytes"), Quantity.exact(own.file_bytes, "bytes")),
     }
     moved = {"write": (chosen.each_request, before), "read": (part, part.at(own.part_bytes))}
     for way, (now, then) in moved.items():
