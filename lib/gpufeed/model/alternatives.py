@@ -15,11 +15,12 @@ from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import copying
 from gpufeed.model.advise import recommend
-from gpufeed.model.checkpoint_plan import checkpoint_plan
-from gpufeed.model.cost import bill_of, sum_of
+from gpufeed.model.checkpoint_plan import Lost, checkpoint_plan
+from gpufeed.model.cost import bill_of, passes_over, sum_of
 from gpufeed.model.fsx import GIB
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.measurement import Measurement
+from gpufeed.model.packing import in_shards, packing_cost
 from gpufeed.model.paths import NAT, OTHER_REGION
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Reason, Recommendation
@@ -52,8 +53,9 @@ def alternatives(
         *_other_mode(plan, job, profile, measurement),
         *_other_ways(plan, job, profile, measurement),
         *_same_region(plan, job),
+        *_packed(plan, job, profile, measurement),
         *_larger_parts(plan, job),
-        *_other_interval(plan, job),
+        *_other_interval(plan, job, profile, measurement),
         *_memory_first(plan, job),
         *_as_objects(plan, job),
         *_copied_once(plan, job),
@@ -141,14 +143,65 @@ def _other_ways(
 
     A gateway endpoint is free.  To use a bucket key, each object that exists is put again.
     """
+    pays, once_for_all = {}, Quantity.exact(0.0)
     for name, stated, instead, id_, source in _WAYS:
         if getattr(plan.workload, name) != stated:
             continue
         once = Quantity.exact(0.0) if stated == NAT else _put_again(job)
         found = None if once is None else _cheaper({name: instead}, plan, job, profile, measurement, once=once)
-        if found is not None:
+        if found is not None and once is not None:
+            pays[name], once_for_all = instead, once_for_all + once
             other, costs = found
             yield Alternative(Reason(id_, {**costs, "option": other.recommended}, source), costs["saves"].value)
+    if len(pays) < 2:
+        return
+    found = _cheaper(pays, plan, job, profile, measurement, once=once_for_all)
+    if found is not None:
+        other, costs = found
+        settings = tuple(f"{name} = {instead}" for name, instead in pays.items())
+        said = {**costs, "settings": settings, "option": other.recommended}
+        yield Alternative(Reason("instead-all-ways", said), costs["saves"].value)
+
+
+def _packed(
+    plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
+) -> Iterator[Alternative]:
+    """Small objects packed into shards, which are read in far fewer requests; samples stay as they are.
+
+    Equation: passes until it is paid for = passes of the run × what packing costs / what the run then costs less.
+    """
+    packed = in_shards(job, profile)
+    once = None if packed is None else packing_cost(job, packed)
+    passes = passes_over(job.run, job.run.read_bytes)
+    if packed is None or once is None or passes is None:
+        return
+    changed = {name: getattr(packed, name) for name in ("dataset_bytes", "objects", "sample_bytes", "reads")}
+    found = _cheaper(changed, plan, job, None, measurement, once=once)
+    if found is None:
+        return
+    other, costs = found
+    shards, passes = packed.objects or 1, passes.middle()
+    said = {
+        **costs,
+        "objects": Quantity.exact(job.run.objects, "count"),
+        "object_bytes": job.run.object_bytes,
+        "shards": Quantity.exact(shards, "count"),
+        "bytes": Quantity.exact(job.run.dataset_bytes.value / shards, "bytes"),
+        "option": other.recommended,
+    }
+    if job.run.uploads:
+        yield Alternative(Reason("instead-uploaded-in-shards", said, _SHARDS), costs["saves"].value)
+        return
+    said |= {
+        "once": once,
+        "passes": Quantity.exact(passes.value),
+        "after": Quantity.exact(passes.value * once.value / (costs["saves"].value + once.value)),
+        "kept": sum_of(plan.currency, (line for line in plan.cost.lines if line.part == "base")),
+    }
+    yield Alternative(Reason("instead-packed", said, _SHARDS), costs["saves"].value)
+
+
+_SHARDS = "s3-data-loading-blog"
 
 
 def _put_again(job: Job) -> Quantity | None:
@@ -209,27 +262,42 @@ def _larger_parts(plan: Recommendation, job: Job) -> Iterator[Alternative]:
         yield Alternative(Reason("larger-parts", found, "mountpoint-configuration"), saves)
 
 
-def _other_interval(plan: Recommendation, job: Job) -> Iterator[Alternative]:
-    """The interval that wastes least on the option of the plan: what less is lost, less what more saves cost."""
-    lost, price = checkpoint_plan(plan, job.facts).placed.lost, plan.gpu_hour_price
-    if lost is None or price is None:
+def _other_interval(
+    plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
+) -> Iterator[Alternative]:
+    """The interval that wastes least on the option of the plan: what the plan saves that is made with it."""
+    lost = checkpoint_plan(plan, job.facts).placed.lost
+    if lost is None or plan.gpu_hour_price is None:
         return
-    now, then = plan.demand.checkpoint_interval, lost.best_interval
-    less = (lost.now.lost.value - lost.best.lost.value) * job.run.training_hours * price.value
-    placed = plan.saving(plan.placements["checkpoints"].option)
-    each = sum_of(plan.currency, (line for line in placed.lines if line.part in ("requests", "transfer", "kms")))
-    if each is None:
+    changed = replace(plan.workload, checkpoint_interval=lost.best_interval)
+    other = recommend(changed, job.facts, profile=profile, measurement=measurement)
+    then = checkpoint_plan(other, job.facts).placed.lost
+    before, after = _with_lost(plan, lost, job), _with_lost(other, then, job)
+    if then is None or before is None or after is None:
         return
-    saves = less - each.value * (now / then - 1.0)
+    saves = before - after
     if _worth_naming(saves, plan, job):
         said = {
-            "now_interval": Quantity.exact(now, "seconds"),
-            "interval": then,
+            "now_interval": Quantity.exact(plan.demand.checkpoint_interval, "seconds"),
+            "interval": lost.best_interval,
             "now": lost.now.lost,
-            "then": lost.best.lost,
+            "then": then.now.lost,
             "saves": Quantity.exact(saves, plan.currency),
         }
-        yield Alternative(Reason("instead-interval", said, "daly-2006"), saves)
+        id_ = "instead-interval"
+        places = [(it.recommended, it.placements["checkpoints"].option) for it in (plan, other)]
+        if places[0] != places[1]:
+            id_ = "instead-interval-moves"
+            said |= {"reads": other.recommended, "option": places[1][1], "other": places[0][1]}
+        yield Alternative(Reason(id_, said, "daly-2006"), saves)
+
+
+def _with_lost(plan: Recommendation, lost: Lost | None, job: Job) -> float | None:
+    """What a plan costs with all that saves and failures lose; the bill knows of that the GPUs that wait for saves."""
+    bill = sum_of(plan.currency, (line for line in plan.cost.lines if line.id != "saving-gpu"))
+    if lost is None or bill is None or plan.gpu_hour_price is None:
+        return None
+    return float(bill.value + lost.now.lost.value * job.run.training_hours * plan.gpu_hour_price.value)
 
 
 def _as_objects(plan: Recommendation, job: Job) -> Iterator[Alternative]:

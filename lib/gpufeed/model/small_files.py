@@ -281,16 +281,10 @@ def listing_cost(requests: int, region: str, facts: Facts) -> Quantity | None:
 
 
 def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPlan | None:
-    """Shards of the advised size, or smaller ones where there would be fewer than readers.
-
-    Equation: size = min(advised, max(bytes / readers, small)), where ``small`` is the size at which waiting is half of
-    the time on S3 Standard: below it the shards would be small files again.
-    """
+    """First advice on packing what lies under the prefix; None where its sizes are not known."""
     if not profile.mean_bytes or profile.bytes <= 0:
         return None
-    advised, small = facts.model.known("shard_bytes").value, small_threshold(S3, facts).value
-    size = min(advised, max(profile.bytes / max(readers, 1.0), small))
-    shards = max(1, math.ceil(profile.bytes / size))
+    shards = max(1, math.ceil(profile.bytes / shard_size(profile.bytes, facts, readers)))
     part = facts.model.known("part_bytes").value
     return ShardPlan(
         shard_bytes=profile.bytes / shards,
@@ -299,3 +293,13 @@ def shard_plan(profile: PrefixProfile, facts: Facts, readers: float) -> ShardPla
         requests_before=round(gets_of_profile(profile, part).value),
         requests_after=shards * max(1, math.ceil(profile.bytes / shards / part)),
     )
+
+
+def shard_size(data: float, facts: Facts, readers: float) -> float:
+    """Shards of the advised size, or smaller ones where there would be fewer than readers.  Bytes.
+
+    Equation: size = min(advised, max(bytes / readers, small)), where ``small`` is the size at which waiting is half of
+    the time on S3 Standard: below it the shards would be small files again.
+    """
+    advised, small = facts.model.known("shard_bytes").value, small_threshold(S3, facts).value
+    return float(min(advised, max(data / max(readers, 1.0), small)))

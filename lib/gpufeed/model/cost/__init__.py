@@ -19,7 +19,7 @@ the run longer.
 ===========  =========================================================================
 """
 
-from gpufeed.model.cost.asked import copy_requests
+from gpufeed.model.cost.asked import copy_requests, passes_over
 from gpufeed.model.cost.bands import stored
 from gpufeed.model.cost.bill import SHARED, Bill, bill_of, requests_price
 from gpufeed.model.cost.filling import filling
@@ -36,6 +36,7 @@ __all__ = [
     "copy_requests",
     "cost",
     "filling",
+    "passes_over",
     "requests_price",
     "stored",
     "sum_of",

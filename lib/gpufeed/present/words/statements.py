@@ -118,7 +118,7 @@ def _listed(said: Callable[[str], str]) -> Callable[[Iterable[str]], str]:
 
 #: How a value is said that does not say it itself: ids by what they name, bare numbers by what they count.
 _NAMED: Mapping[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("option", "other", "for_both", "rule"), option),
+    **dict.fromkeys(("option", "other", "reads", "for_both", "rule"), option),
     **dict.fromkeys(("options", "gone", "left", "unconfirmed"), _listed(option)),
     "parts": _listed(lambda part: text(f"cost.{part}")),
     "rules": _listed(lambda id_: text("flip.rule-cited", sentence=rule(id_).rstrip(text("present.full-stop")), id=id_)),
