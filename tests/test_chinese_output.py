@@ -19,6 +19,9 @@ JOBS = {
     "images in China": 'preset = "image-classification"\nregion = "cn-north-1"\ninterface = "file-paths"\n',
     "files that are renamed": 'interface = "posix"\nfile_operations = ["rename", "append"]\ncheckpoint_interval = 60\n',
     "through a NAT gateway": 'network_path = "nat"\nencryption = "sse-kms"\njobs = 3\nevaluation_every = 3600\n',
+    "small objects": "sample_bytes = 115e3\nsamples_per_second_per_accelerator = 800\ndataset_bytes = 40e12\n"
+    'objects = 347826087\ninterface = "s3-api"\nprefixes = 2\nnetwork_path = "nat"\nencryption = "sse-kms"\n'
+    'region = "eu-west-2"\n',
 }
 
 
@@ -49,7 +52,7 @@ TASKS = {
 }
 
 
-@pytest.mark.parametrize(("task", "traits"), list(zip(TASKS, [*JOBS, "images in China"], strict=True)))
+@pytest.mark.parametrize(("task", "traits"), list(zip(TASKS, JOBS, strict=True)))
 def test_a_chinese_report_is_chinese(
     task: str, traits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

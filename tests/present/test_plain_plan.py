@@ -57,7 +57,7 @@ def test_what_else_would_pay_is_said_with_its_figures() -> None:
     mode = next(row for row in document if row["id"] == "instead-async")
     assert mode["figures"]["now"] == contract.ranged(found.cost.total)
     assert plain.alternatives(found, ())[1:] == [
-        "  No other way to save or to copy was found that would save enough to be named."
+        "  No other way to save, to copy or to pack was found that would save enough to be named."
     ]
 
 

@@ -136,31 +136,50 @@ _WAYS = (
 )
 
 
+def _ways(plan: Recommendation, job: Job) -> Iterator[tuple[str, Any, str, str]]:
+    """Settings that cost less and change nothing else of the job: (field, instead, id, source)."""
+    for name, stated, instead, id_, source in _WAYS:
+        if getattr(plan.workload, name) == stated:
+            yield name, instead, id_, source
+    requests, stated_prefixes = plan.demand.read_requests_per_s, plan.workload.prefixes
+    if requests is not None and stated_prefixes and plan.option(S3).supply.limited_by == "request-limit":
+        each = job.facts.options[S3].known("read_requests_per_prefix").value
+        needed = math.ceil(requests.value * plan.demand.jobs / each)
+        if needed > stated_prefixes:
+            yield "prefixes", needed, "instead-more-prefixes", "s3-performance"
+
+
 def _other_ways(
     plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
 ) -> Iterator[Alternative]:
-    """A way to the bucket, or keys, that cost less; nothing of the job changes.
+    """Each way to the bucket, each key or layout that costs less, and where there are several all of them at once.
 
-    A gateway endpoint is free.  To use a bucket key, each object that exists is put again.
+    A gateway endpoint is free.  To use a bucket key, or another prefix, each object that exists is put again, for both
+    only once.
     """
-    pays, once_for_all = {}, Quantity.exact(0.0)
-    for name, stated, instead, id_, source in _WAYS:
-        if getattr(plan.workload, name) != stated:
-            continue
-        once = Quantity.exact(0.0) if stated == NAT else _put_again(job)
+    pays: dict[str, Any] = {}
+    for name, instead, id_, source in _ways(plan, job):
+        once = _once_for((name,), job)
         found = None if once is None else _cheaper({name: instead}, plan, job, profile, measurement, once=once)
-        if found is not None and once is not None:
-            pays[name], once_for_all = instead, once_for_all + once
+        if found is not None:
+            pays[name] = instead
             other, costs = found
-            yield Alternative(Reason(id_, {**costs, "option": other.recommended}, source), costs["saves"].value)
-    if len(pays) < 2:
+            said = {**costs, "option": other.recommended} | ({"prefixes": instead} if name == "prefixes" else {})
+            yield Alternative(Reason(id_, said, source), costs["saves"].value)
+    once = _once_for(pays, job)
+    if len(pays) < 2 or once is None:
         return
-    found = _cheaper(pays, plan, job, profile, measurement, once=once_for_all)
+    found = _cheaper(pays, plan, job, profile, measurement, once=once)
     if found is not None:
         other, costs = found
         settings = tuple(f"{name} = {instead}" for name, instead in pays.items())
         said = {**costs, "settings": settings, "option": other.recommended}
         yield Alternative(Reason("instead-all-ways", said), costs["saves"].value)
+
+
+def _once_for(names: Iterable[str], job: Job) -> Quantity | None:
+    """What it costs to bring these settings about."""
+    return Quantity.exact(0.0, job.run.currency) if set(names) <= {"network_path"} else _put_again(job)
 
 
 def _packed(
@@ -205,6 +224,9 @@ _SHARDS = "s3-data-loading-blog"
 
 
 def _put_again(job: Job) -> Quantity | None:
+    """A PUT of each object; of data that is not in S3 yet there is none to put again."""
+    if job.run.uploads:
+        return Quantity.exact(0.0, job.run.currency)
     puts = Quantity.exact(job.run.objects)
     return bill_of(job.run, job.facts).line("copy-puts", "requests", S3, "put", puts).amount
 
