@@ -124,3 +124,20 @@ def test_more_prefixes_are_named_where_the_requests_of_the_stated_ones_bind_and_
     not_yet = in_s3 | {"data_in_s3": False}
     fresh = asked(**not_yet, prefixes=1)[1]["instead-more-prefixes"]
     assert fresh.saves == pytest.approx(total(**not_yet, prefixes=1) - total(**not_yet, prefixes=3))
+
+
+def test_a_setting_that_pays_only_once_another_is_there_is_named_with_it() -> None:
+    # 38,400 GET/s against 2 × 5,500 of the prefixes, and 20,000/s of KMS in eu-west-2: what binds next shows once the
+    # prefixes are 7.  What KMS charges is little beside GPUs at USD 1,000 an hour.
+    stated = {"instances": 6, "samples_per_second_per_accelerator": 800, "region": "eu-west-2", "gpu_hour_price": 1000}
+    now = stated | {"prefixes": 2, "encryption": "sse-kms"}
+    _, found = asked(**now)
+    assert "instead-more-prefixes" in found and "instead-bucket-key" not in found
+    both = found["instead-all-ways"]
+    assert both.reason.parameters["settings"] == ("encryption = sse-kms-bucket-key", "prefixes = 7")
+    puts = 10_000_000 * 0.0053 / 1000
+    assert both.saves == pytest.approx(
+        total(**now) - total(**stated, prefixes=7, encryption="sse-kms-bucket-key") - puts
+    )
+    alone = found["instead-more-prefixes"].saves
+    assert alone is not None and both.saves is not None and both.saves > alone

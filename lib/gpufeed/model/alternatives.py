@@ -142,7 +142,7 @@ def _ways(plan: Recommendation, job: Job) -> Iterator[tuple[str, Any, str, str]]
         if getattr(plan.workload, name) == stated:
             yield name, instead, id_, source
     requests, stated_prefixes = plan.demand.read_requests_per_s, plan.workload.prefixes
-    if requests is not None and stated_prefixes and plan.option(S3).supply.limited_by == "request-limit":
+    if requests is not None and stated_prefixes is not None:
         each = job.facts.options[S3].known("read_requests_per_prefix").value
         needed = math.ceil(requests.value * plan.demand.jobs / each)
         if needed > stated_prefixes:
@@ -152,29 +152,40 @@ def _ways(plan: Recommendation, job: Job) -> Iterator[tuple[str, Any, str, str]]
 def _other_ways(
     plan: Recommendation, job: Job, profile: PrefixProfile | None, measurement: Measurement | None
 ) -> Iterator[Alternative]:
-    """Each way to the bucket, each key or layout that costs less, and where there are several all of them at once.
+    """Each way to the bucket, each key or layout that costs less, and several of them at once.
 
+    Those that pay one by one; and all there are where that saves more, since one may pay only once another is there.
     A gateway endpoint is free.  To use a bucket key, or another prefix, each object that exists is put again, for both
     only once.
     """
-    pays: dict[str, Any] = {}
-    for name, instead, id_, source in _ways(plan, job):
-        once = _once_for((name,), job)
-        found = None if once is None else _cheaper({name: instead}, plan, job, profile, measurement, once=once)
-        if found is not None:
-            pays[name] = instead
-            other, costs = found
-            said = {**costs, "option": other.recommended} | ({"prefixes": instead} if name == "prefixes" else {})
-            yield Alternative(Reason(id_, said, source), costs["saves"].value)
-    once = _once_for(pays, job)
-    if len(pays) < 2 or once is None:
-        return
-    found = _cheaper(pays, plan, job, profile, measurement, once=once)
-    if found is not None:
+
+    def tried(settings: Mapping[str, Any], id_: str, source: str | None, said: Mapping[str, Any]) -> Alternative | None:
+        once = _once_for(settings, job)
+        found = None if once is None else _cheaper(settings, plan, job, profile, measurement, once=once)
+        if found is None:
+            return None
         other, costs = found
-        settings = tuple(f"{name} = {instead}" for name, instead in pays.items())
-        said = {**costs, "settings": settings, "option": other.recommended}
-        yield Alternative(Reason("instead-all-ways", said), costs["saves"].value)
+        return Alternative(Reason(id_, {**costs, **said, "option": other.recommended}, source), costs["saves"].value)
+
+    settings: dict[str, Any] = {}
+    pays: dict[str, Any] = {}
+    best = 0.0
+    for name, instead, id_, source in _ways(plan, job):
+        settings[name] = instead
+        one = tried({name: instead}, id_, source, {name: instead} if name == "prefixes" else {})
+        if one is not None:
+            pays[name], best = instead, max(best, one.saves or 0.0)
+            yield one
+    together = None
+    for several in [pays] if pays == settings else [pays, settings]:
+        if len(several) > 1:
+            named = {"settings": tuple(f"{name} = {instead}" for name, instead in several.items())}
+            found = tried(several, "instead-all-ways", None, named)
+            saves = 0.0 if found is None else found.saves or 0.0
+            if several is pays or _worth_naming(saves - best, plan, job):
+                together, best = found, max(best, saves)
+    if together is not None:
+        yield together
 
 
 def _once_for(names: Iterable[str], job: Job) -> Quantity | None:
