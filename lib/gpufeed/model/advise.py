@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from gpufeed.facts import Facts
 from gpufeed.model import (
@@ -14,20 +15,21 @@ from gpufeed.model import (
     limits,
     loading,
     mount,
+    mounting,
     paths,
     plausible,
     remedies,
     traffic,
 )
 from gpufeed.model.file_system_need import holds_everything
-from gpufeed.model.frozen import frozen
+from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.job import Job, job_of
 from gpufeed.model.judge import Judged, fitness, judge, many_small_files, reads_alike, with_saves_of
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.placements import checkpoints, scratch, simple, training_reads, used_as
 from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, OptionAnswer, Placement, Recommendation
-from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
+from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, SYSTEMS, RuleAnswer, Traits, published_rule, traits_of
 from gpufeed.model.saving_file_system import dearer_for_weights
 from gpufeed.model.together import Shared, Together, against_the_rest, explained, in_plan, ordered, together
 from gpufeed.model.weigh import cheapest, least_saving
@@ -63,6 +65,7 @@ class Decision:
     whole: Together
     scratch: Placement
     warnings: tuple[Caveat, ...]
+    other_mount: Together | None = None  # the plan with the other bucket mounted, where that was weighed and matters
 
     @property
     def options(self) -> dict[str, str]:
@@ -85,8 +88,10 @@ def decide(
     anew how each option serves them.
     """
     job, warnings = job_of(workload, facts, profile)
-    if like is not None and reads_alike(job, like.job):
+    if like is not None and reads_alike(job, like.job.mounting(job.load.mounted)):
         judged = {option: with_saves_of(found, job) for option, found in like.judged.items()}
+        if like.job.load.mounted != job.load.mounted:
+            judged[MOUNTPOINT] = judge(MOUNTPOINT, job, measurement)
     else:
         judged = {option: judge(option, job, measurement) for option in SYSTEMS}
     on_s3 = judged[S3].answer
@@ -110,11 +115,11 @@ def decide(
     if rewritten:
         fit = {option: fitness(answer, traits, job, rewritten=True) for option, (answer, _) in judged.items()}
     shared = Shared(
-        lambda: judge(FSX, job, measurement, saves=True).answer,
+        cache(lambda: judge(FSX, job, measurement, saves=True).answer),
         lambda answer: fitness(answer, traits, job, rewritten=rewritten),
     )
     whole = together(fit, shared, rule, job=job)
-    return Decision(
+    by_default = Decision(
         job=job,
         measurement=measurement,
         traits=traits,
@@ -124,6 +129,24 @@ def decide(
         whole=whole,
         scratch=scratch(whole.reads, job),
         warnings=tuple(warnings),
+    )
+    if not mounting.may_mount_either(fit, traits, measurement, job):
+        return by_default
+    other = job.mounting(EXPRESS)
+    mount = judge(MOUNTPOINT, other, measurement)
+    fitted = fitness(mount.answer, traits, other, rewritten=rewritten)
+    mounted = together({**fit, MOUNTPOINT: fitted}, shared, rule, job=other)
+    if not mounting.better_mounted(mounted, fitted, whole, fit[MOUNTPOINT]):
+        matters = mounting.with_mount(mounted) or mounting.with_mount(whole)
+        return changed(by_default, other_mount=mounted) if matters else by_default
+    return changed(
+        by_default,
+        job=other,
+        judged={**judged, MOUNTPOINT: mount},
+        fit={**fit, MOUNTPOINT: fitted},
+        whole=mounted,
+        scratch=scratch(mounted.reads, other),
+        other_mount=whole,
     )
 
 
@@ -172,8 +195,11 @@ def plan_of(decision: Decision) -> Recommendation:
         more = tuple(dearer_for_weights(fit[FSX], job))
         placements["training_reads"] = replace(found, reasons=(*found.reasons, *more))
     placements["training_reads"] = mount.explained(placements["training_reads"], job)
+    of_mount = "training_reads" if reads == MOUNTPOINT else "checkpoints"
+    placements[of_mount] = mounting.explained(placements[of_mount], whole, decision.other_mount)
     placements["training_reads"] = caution.beside_threshold(placements["training_reads"], fed, job)
     answers = tuple(against_the_rest(fit[option], whole, fit[reads], job) for option in SYSTEMS)
+    placed = placements["checkpoints"]
     working = (placements["training_reads"], placed)
     in_zone = {EXPRESS, FSX} & {option for role in working for option in (role.option, role.backed_by)}
     doubts = tuple(plausible.doubts(job, decision.traits, decision.judged[S3].answer.stall))

@@ -333,8 +333,14 @@ def _with_lost(plan: Recommendation, lost: Lost | None, job: Job) -> float | Non
     return float(bill.value + lost.now.lost.value * job.run.training_hours * plan.gpu_hour_price.value)
 
 
+#: Keeps a saver of files from an option, and none that puts objects.
+_OF_FILES = frozenset({"serves-no-files", "cannot-do-operation"})
+
+
 def _as_objects(plan: Recommendation, job: Job) -> Iterator[Alternative]:
-    """Checkpoints written through the S3 API by a program that reads files: the saver is another program."""
+    """Checkpoints written through the S3 API by a program that reads files: the saver is another program, which renames
+    no file and appends to none.
+    """
     placed = plan.saving(plan.placements["checkpoints"].option)
     if placed.option in (S3, EXPRESS) or placed.total is None:
         return
@@ -342,7 +348,7 @@ def _as_objects(plan: Recommendation, job: Job) -> Iterator[Alternative]:
     for option in (S3, EXPRESS):
         saving, answer = plan.saving(option), plan.option(option)
         restore = saving.stall.restore_seconds
-        out = {reason.id for reason in answer.reasons} & CANNOT_SAVE - {"serves-no-files"}
+        out = {reason.id for reason in answer.reasons} & CANNOT_SAVE - _OF_FILES
         late = saving.stall.fits_interval is False or (target and restore is not None and restore.value > target)
         if saving.total is not None and not out and not late:
             saves = placed.total.value - saving.total.value - setting_up(option, plan.recommended, job)

@@ -19,7 +19,6 @@ from gpufeed.model.release import Timeline, falling_behind, timeline
 from gpufeed.model.retention import Retention, retention
 from gpufeed.model.rules import MOUNTPOINT, S3, SYSTEMS
 from gpufeed.model.savers import refused
-from gpufeed.model.supply import lies_on
 from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import upload_of_saves
 from gpufeed.model.weigh import CANNOT_SAVE
@@ -189,9 +188,8 @@ def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None,
         but.append(Reason("save-may-exceed-interval", late))
     if answer.option == MOUNTPOINT and answer.backed_by is not None:
         but += refused(answer.backed_by, plan.demand.checkpoint_writers, facts)
-    place = lies_on(answer.option, frozenset(plan.workload.file_operations))
     settings, on_s3 = answer.supply.configuration, plan.option(S3).stall
-    moments = timeline(place, settings, plan.demand, stall=stall, s3=on_s3, facts=facts)
+    moments = timeline(answer.lies_on, settings, plan.demand, stall=stall, s3=on_s3, facts=facts)
     if moments.export is not None and moments.every > 1:
         but.append(falling_behind(moments.export, stall.interval, moments.every))
     recommended = answer.option == plan.placements["checkpoints"].option

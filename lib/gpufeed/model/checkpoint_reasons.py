@@ -36,7 +36,7 @@ from gpufeed.model.retention import kept_of
 from gpufeed.model.rules import EXPRESS, FSX, MOUNTPOINT, S3, RuleAnswer
 from gpufeed.model.savers import through_mount
 from gpufeed.model.saving_file_system import WAITING
-from gpufeed.model.supply import bulk, lies_on, mountpoint_backing, requests_of_saves, supply
+from gpufeed.model.supply import bulk, lies_on, requests_of_saves, supply
 from gpufeed.model.traffic import step_seconds
 from gpufeed.model.upload import MIB, upload_of_saves
 from gpufeed.model.weigh import can_save, cheaper_beyond_doubt, to_save
@@ -58,7 +58,7 @@ def why(
     if beside:
         yield Reason("checkpoints-beside-reads", {"option": by_rule})
     if option == MOUNTPOINT:
-        yield from through_mount(mountpoint_backing(job.load.operations), job.facts)
+        yield from through_mount(job.load.mounted, job.facts)
     yield from _timing(saving.stall, job)
     yield from waiting_for_export(saving, job)
     yield from _may_wait_for_export(saving, job)
@@ -221,7 +221,7 @@ def _in_parts(saving: Saving, job: Job) -> Iterator[Reason]:
 
     Equation: rate = requests/s × bytes of a part; of a save, bytes of a file / requests of its upload.
     """
-    place = lies_on(saving.option, job.load.operations)
+    place = lies_on(saving.option, job.load.mounted)
     own, chosen, before = upload_of_saves(job.demand, None, job.facts), job.load.parts_on(place), job.load.bytes_per_put
     if own is None or chosen is None or before is None or chosen.part.value <= own.part_bytes:
         return
@@ -283,7 +283,7 @@ def _under_one_prefix(option: str, savings: Mapping[str, Saving], job: Job) -> I
     seconds of the restore / target.
     """
     parts, on_s3, taken = job.load.on_s3, savings[S3], savings[option]
-    if parts is None or lies_on(option, job.load.operations) == S3:
+    if parts is None or lies_on(option, job.load.mounted) == S3:
         return
     found: dict[str, Any] = {"option": option, "part": (parts.part / MIB).named("MiB")}
     one, given = _in_bytes(_requests("write", S3, job), parts.each_request), taken.supply.write_bytes_per_s

@@ -141,7 +141,7 @@ def first_epoch(
     by_file = replace(load, request_bytes=load.object_bytes) if within else load
     brought_in, loaded = _brought_in(given.option, by_file, facts, configuration)
     load_seconds = waits = for_files = None
-    copied = lies_on(given.option, load.operations) == EXPRESS
+    copied = lies_on(given.option, load.mounted) == EXPRESS
     if copied and passes.copied_by is not None:
         load_seconds = _copy_seconds(*passes.copied_by, load, facts)
     if brought_in is not None and loaded is not None:

@@ -253,7 +253,8 @@ def _deciding(decision: Decision) -> tuple[Any, ...]:
     saves = {name: (saving.weighed, *_timed(saving.stall, target)) for name, saving in whole.saves.items()}
     # What a choice has to save to be one follows from price and hours.
     needed = run.weighed_gpu_price, run.hours
-    return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves
+    mounts = decision.job.load.mounted, None if decision.other_mount is None else decision.other_mount.weighed
+    return decision.rule, decision.options, needed, fit, _weighed(whole.answer), saves, mounts
 
 
 def _standing(decision: Decision) -> tuple[Any, ...]:
@@ -267,7 +268,8 @@ def _standing(decision: Decision) -> tuple[Any, ...]:
     said = {name: (answer.verdict, [it.id for it in answer.reasons]) for name, answer in decision.fit.items()}
     in_time = {name: late(saving.stall, decision.job) is None for name, saving in whole.saves.items()}
     order = [_by_cost(options) for options in (decision.fit, whole.saves)]
-    return decision.options, rule, said, in_time, order, ordered, whole.instead_of is None
+    mounted = decision.job.load.mounted
+    return decision.options, rule, said, in_time, order, ordered, whole.instead_of is None, mounted
 
 
 def _lead(decision: Decision) -> float:
@@ -275,7 +277,7 @@ def _lead(decision: Decision) -> float:
 
     A mount is not held against the bucket behind it: it never costs less.
     """
-    whole, lead, operations = decision.whole, math.inf, decision.job.load.operations
+    whole, lead, mounted = decision.whole, math.inf, decision.job.load.mounted
     roles: list[tuple[Mapping[str, OptionAnswer | Saving], str]] = [(decision.fit, whole.reads)]
     if decision.job.demand.checkpoint_bytes is not None:
         roles.append((whole.saves, whole.placed.option))
@@ -283,8 +285,8 @@ def _lead(decision: Decision) -> float:
         mine = options[chosen].weighed
         if mine is None:
             return 0.0
-        bucket = lies_on(chosen, operations)
-        for theirs in (option.weighed for name, option in options.items() if lies_on(name, operations) != bucket):
+        bucket = lies_on(chosen, mounted)
+        for theirs in (option.weighed for name, option in options.items() if lies_on(name, mounted) != bucket):
             for one, other in () if theirs is None else ((mine.value, theirs.value), (mine.high, theirs.high)):
                 less, more = min(one, other), max(one, other)
                 if less > 0.0:

@@ -14,6 +14,7 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
+from gpufeed.model.rules import MOUNTPOINT
 from gpufeed.model.weigh import (
     COMPARISONS,
     NOT_AGAINST,
@@ -46,6 +47,9 @@ def why(role: str, before: Decision, after: Decision) -> Reason:
     won = _newly_against(other.option(new), one.option(new))
     if won is not None:
         return Reason("flip-wins", {"option": new, "because": won})
+    by_mount = _why_mounts(role, before, after)
+    if by_mount is not None:
+        return by_mount
     if role == "checkpoints":
         return _why_checkpoints(old, new, (one, before.job), (other, after.job))
     found = [next((r for r in p.placements[role].reasons if r.id == "cheaper-together"), None) for p in (one, other)]
@@ -59,6 +63,17 @@ def why(role: str, before: Decision, after: Decision) -> Reason:
         return by_worth
     left = [best_of_rule(side.fit, side.rule).option for side in (before, after)]
     return _why_rule_or_costs(left[0] != left[1], (one, other), beside[1])
+
+
+def _why_mounts(role: str, before: Decision, after: Decision) -> Reason | None:
+    """That another bucket is mounted beyond the flip, and the plan with the one before it costs more then."""
+    now, then, other = before.job.load.mounted, after.job.load.mounted, after.other_mount
+    if now == then or other is None or MOUNTPOINT not in (before.options[role], after.options[role]):
+        return None
+    mine, theirs = after.whole.weighed, other.weighed
+    if mine is None or theirs is None:
+        return None
+    return Reason("flip-mounts", {"option": then, "other": now, "cost": mine, "other_cost": theirs})
 
 
 #: Rules that say something of an answer and never choose it.

@@ -16,7 +16,7 @@ from gpufeed.model.profile import PrefixProfile
 from gpufeed.model.recommendation import Caveat, Demand, Evaluation, Traffic
 from gpufeed.model.rules import EXPRESS, FSX, S3
 from gpufeed.model.stated_twice import stated_twice
-from gpufeed.model.supply import Load, Parts
+from gpufeed.model.supply import Load, Parts, mountpoint_backing
 from gpufeed.model.traffic import beside_training, evaluating, evaluation_of, evaluations_in, traffic_of
 from gpufeed.model.upload import Upload, gets_of, puts_of, upload_of
 from gpufeed.model.workload import DEFAULT_REGION, Workload
@@ -38,6 +38,13 @@ class Job:
     run: Run
     passes: Passes
     traffic: Traffic
+
+    def mounting(self, bucket: str) -> Job:
+        """The same job with this kind of bucket behind Mountpoint."""
+        if bucket == self.load.mounted:
+            return self
+        load, bulk, run = (changed(one, mounted=bucket) for one in (self.load, self.bulk, self.run))
+        return changed(self, load=load, bulk=bulk, run=run)
 
 
 def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> tuple[Job, list[Caveat]]:
@@ -74,6 +81,7 @@ def job_of(workload: Workload, facts: Facts, profile: PrefixProfile | None) -> t
         file_network=file_network,
         efa_network=efa_network,
         operations=frozenset(workload.file_operations),
+        mounted=mountpoint_backing(frozenset(workload.file_operations)),
         nat=nat_bandwidth(workload, facts),
         kms_requests=kms_requests(workload, region, facts),
     )
@@ -308,7 +316,7 @@ def _run(
         gpu_hour_price=price,
         gpu_price_elsewhere=elsewhere,
         by_capacity_block=by_block,
-        operations=frozenset(workload.file_operations),
+        mounted=mountpoint_backing(frozenset(workload.file_operations)),
         network_path=workload.network_path,
         kms_calls=kms_calls(workload.encryption, facts),
         discount=workload.storage_discount or 0.0,

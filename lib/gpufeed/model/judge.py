@@ -24,7 +24,6 @@ from gpufeed.model.supply import (
     bulk,
     calibrated,
     lies_on,
-    mountpoint_backing,
     served_by,
     small_threshold,
     supply,
@@ -88,7 +87,7 @@ def _judged(option: str, job: Job, measurement: Measurement | None, configuratio
     later = epochs.later_epochs(given, own, job.demand, job.passes, facts=job.facts, configuration=configuration)
     fed = epochs.fed_over_run(own, later, job.passes)
     # What memory spares of requests to S3 itself is not deducted: its price should not decide against plain S3.
-    bursts = traffic.bursts(given, large, job.traffic, job.facts, lies_on(option, job.load.operations))
+    bursts = traffic.bursts(given, large, job.traffic, job.facts, lies_on(option, job.load.mounted))
     own_storage = option == S3_FILES and served_by(option, job.load, job.facts) == S3_FILES
     run = job.run.read_less(epochs.share_read(later, job.passes)) if own_storage else job.run
     first = epochs.first_epoch(
@@ -116,7 +115,7 @@ def _judged(option: str, job: Job, measurement: Measurement | None, configuratio
         first_epoch=first,
         later_epochs=later,
         bursts=bursts,
-        backed_by=mountpoint_backing(job.load.operations) if option == MOUNTPOINT else None,
+        backed_by=job.load.mounted if option == MOUNTPOINT else None,
     )
     return Judged(answer, large)
 
@@ -194,7 +193,7 @@ def fitness(answer: OptionAnswer, traits: Traits, job: Job, *, rewritten: bool =
     chosen = facts.options[option]
     region = facts.regions[job.region]
     available = region.get_value(option)
-    backing = lies_on(option, job.load.operations)
+    backing = lies_on(option, job.load.mounted)
     if available is False or (option == FSX and answer.supply.read_bytes_per_s is None):
         out.append(Reason("not-in-region", {"region": job.region}, _source(region, option)))
     elif region.get_value(backing) is False:

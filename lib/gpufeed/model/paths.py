@@ -102,7 +102,7 @@ def reasons(option: str, workload: Workload, load: Load, facts: Facts) -> Iterat
     if workload.network_path == OTHER_REGION and option == FSX:
         yield Reason("fsx-other-region", {}, facts.options[FSX]["bucket_in_other_region"].sources[0])
     zone = workload.zone
-    if lies_on(option, load.operations) == EXPRESS and zone is not None:
+    if lies_on(option, load.mounted) == EXPRESS and zone is not None:
         zones = facts.options[EXPRESS]["zones"]
         if zone not in zones.value:
             yield Reason("express-not-in-zone", {"zone": zone}, zones.sources[0])

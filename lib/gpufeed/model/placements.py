@@ -13,7 +13,6 @@ from gpufeed.model.judge import used_for
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.rules import FSX, MOUNTPOINT, NVME, S3, S3_FILES, RuleAnswer
-from gpufeed.model.supply import mountpoint_backing
 from gpufeed.model.weigh import beats_at_any_price, best_of_rule, setting_up
 
 
@@ -24,7 +23,7 @@ def simple(role: str, option: str, *reasons: str, delete_when: str | None = None
 
 def _backing(option: str, job: Job) -> str | None:
     if option == MOUNTPOINT:
-        return mountpoint_backing(job.load.operations)
+        return job.load.mounted
     return S3 if option in (FSX, S3_FILES) else None
 
 

@@ -430,6 +430,11 @@ class Recommendation:
         """Whether ``cost`` has the checkpoints in it; where the size of one is not known, it is that of the reads."""
         return self.demand.checkpoint_bytes is not None
 
+    @property
+    def mounted(self) -> str:
+        """The bucket behind Mountpoint, wherever the plan uses that."""
+        return self.option(MOUNTPOINT).lies_on
+
     def option(self, name: str) -> OptionAnswer:
         return next(answer for answer in self.options if answer.option == name)
 

@@ -184,12 +184,11 @@ def retention(option: str, plan: Recommendation, supply: Supply, facts: Facts) -
         kms_calls=kms_calls(plan.workload.encryption, facts),
         discount=discount,
     )
-    operations = frozenset(plan.workload.file_operations)
     bill, own = bill_of(month, facts), plan.saving(option).own
     if own is not None:
         lines = (own_file_system(own, bill), *exported(saves, bill))
     else:
-        lines = tuple(saving_lines(option, saves, bill, operations, supply.configuration))
+        lines = tuple(saving_lines(option, saves, bill, plan.mounted, supply.configuration))
     sums = summed(plan.currency, 1.0, lines)
     return Retention(
         kept=saves.kept,
@@ -209,10 +208,10 @@ def own_file_system(own: Configuration, bill: Bill) -> CostLine:
 
 
 def saving_lines(
-    option: str, saves: Saves, bill: Bill, operations: frozenset[str], configuration: Mapping[str, Any]
+    option: str, saves: Saves, bill: Bill, mounted: str, configuration: Mapping[str, Any]
 ) -> Iterator[CostLine]:
     """What checkpoints on this option add to a bill: what is kept there, and what is charged for each save."""
-    return _OPTIONS[lies_on(option, operations)](saves, bill, configuration)
+    return _OPTIONS[lies_on(option, mounted)](saves, bill, configuration)
 
 
 def _s3(saves: Saves, bill: Bill, _: Mapping[str, Any]) -> Iterator[CostLine]:

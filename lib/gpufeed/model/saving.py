@@ -15,7 +15,7 @@ from gpufeed.model.recommendation import CheckpointStall, Cost, CostLine, Option
 from gpufeed.model.retention import Saves, exported, own_file_system, saves_in, saving_lines
 from gpufeed.model.rules import FSX, MOUNTPOINT, SYSTEMS
 from gpufeed.model.saving_file_system import file_system_for_saves
-from gpufeed.model.supply import bulk, mountpoint_backing, supply
+from gpufeed.model.supply import bulk, supply
 from gpufeed.model.traffic import step_seconds
 
 
@@ -39,12 +39,12 @@ def savings(
         answer = shared if option == FSX and shared is not None else fit[option]
         if made is None:
             found[option] = Saving(option, answer.supply, answer.stall, (), None)
-        elif option == MOUNTPOINT and answer.stall.share == found[mountpoint_backing(job.run.operations)].stall.share:
+        elif option == MOUNTPOINT and answer.stall.share == found[job.run.mounted].stall.share:
             # A way onto a bucket: the same requests and the same rate cost the same.
-            backing = found[mountpoint_backing(job.run.operations)]
+            backing = found[job.run.mounted]
             found[option] = replace(backing, option=option, supply=answer.supply, stall=answer.stall)
         elif option != FSX:
-            lines = saving_lines(option, made, bill, job.run.operations, {})
+            lines = saving_lines(option, made, bill, job.run.mounted, {})
             found[option] = _saving(option, answer.supply, answer.stall, lines, bill)
         elif answer is shared:
             found[option] = _shared(answer, fit[FSX].cost, bill, job)

@@ -151,6 +151,7 @@ class _Prefix:
             alone,
             nodes=workload.instances,
             operations=frozenset(workload.file_operations),
+            mounted=plan.mounted,
             processes=reading_processes(workload, plan.demand, self.facts),
             client=workload.client,
             prefixes=plan.demand.prefixes,
@@ -226,7 +227,7 @@ def _epoch_cost(option: str, prefix: _Prefix) -> Quantity | None:
         least = facts.options[S3_FILES].known("minimum_data_operation").value
         price = facts.price(S3_FILES, "read", region)
         return None if price is None else price * max(gib, prefix.profile.objects * least / fsx.GIB)
-    source = EXPRESS if lies_on(option, prefix.load().operations) == EXPRESS else S3
+    source = EXPRESS if lies_on(option, prefix.load().mounted) == EXPRESS else S3
     parts = [_read_cost(option, source, prefix), *_way_there(source, prefix)]
     known = [part for part in parts if part is not None]
     return sum(known[1:], start=known[0]) if len(known) == len(parts) else None

@@ -38,6 +38,7 @@ class Load:
     file_network: Quantity | None  # bytes/s of one node towards a file system (ENA)
     efa_network: Quantity | None  # bytes/s of one node over EFA; None where it has none towards FSx for Lustre
     operations: frozenset[str] = frozenset()
+    mounted: str = S3  # the bucket behind Mountpoint
     nat: Quantity | None = None  # bytes/s through a NAT gateway, all nodes together; None without one
     kms_requests: Quantity | None = None  # S3 requests/s that KMS allows; None where S3 does not ask it
     part_bytes: Quantity | None = None  # one part of a checkpoint; None: as clients make them
@@ -111,7 +112,7 @@ def _supply(option: str, load: Load, facts: Facts, configuration: Configuration 
 
 def _as_asked(option: str, load: Load) -> Load:
     """The load with a checkpoint in the parts that are chosen for its bucket; elsewhere they are what clients make."""
-    parts = load.parts_on(lies_on(option, load.operations))
+    parts = load.parts_on(lies_on(option, load.mounted))
     if parts is None:
         return load
     part, sent, under_way, each_request = parts
@@ -206,7 +207,7 @@ def served_by(option: str, load: Load, facts: Facts) -> str:
     """
     if option == S3_FILES and load.object_bytes.value > facts.options[S3_FILES].known("import_size_threshold").value:
         return S3
-    return lies_on(option, load.operations)
+    return lies_on(option, load.mounted)
 
 
 def small_threshold(option: str, facts: Facts) -> Quantity:
@@ -291,7 +292,7 @@ def _express(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
 
 
 def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
-    """S3 Standard (or Express where renames or appends are needed) behind at most ``max_threads`` operations per node.
+    """The bucket that is mounted, behind at most ``max_threads`` operations per node.
 
     Large objects are prefetched in parts, so the thread limit holds only for reads that open an object of their own.
     A mount that can append (--incremental-upload) writes each file part after part, one at a time.
@@ -310,13 +311,15 @@ def _mountpoint(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:
 
 
 def mountpoint_backing(operations: frozenset[str]) -> str:
-    """Files can be renamed and appended to through Mountpoint only on a directory bucket; replaced on either."""
+    """What has to be mounted, at least: files can be renamed and appended to through Mountpoint only on a directory
+    bucket, and replaced on either.
+    """
     return EXPRESS if operations - {"overwrite"} else S3
 
 
-def lies_on(option: str, operations: frozenset[str]) -> str:
+def lies_on(option: str, mounted: str) -> str:
     """What keeps the bytes, which decides how long they last and what they cost: the bucket behind Mountpoint."""
-    return mountpoint_backing(operations) if option == MOUNTPOINT else option
+    return mounted if option == MOUNTPOINT else option
 
 
 def _s3_files(load: Load, facts: Facts, _: Configuration | None) -> _Ceilings:

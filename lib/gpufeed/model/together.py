@@ -84,14 +84,14 @@ def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Togethe
     chosen, ruled = alone, best_of_rule(fit, rule).option == FSX
     if not _no_place_for_reads(FSX, alone, fit, job) and not _never(alone, fit, job, ruled=ruled):
         both = _with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
-        better = _better(alone, both, job) if ruled else not _better(both, alone, job)
+        better = better_plan(alone, both, job) if ruled else not better_plan(both, alone, job)
         if both.placed.option == FSX and not better:
             chosen = replace(both, instead_of=alone)
     for option in (EXPRESS, S3_FILES, MOUNTPOINT) if alone.reads != S3 else ():
         if option == alone.reads or _no_place_for_reads(option, alone, fit, job):
             continue
         both = _with(option, fit, shared, rule=rule, job=job, known=alone.saves)
-        if both.placed.option == option and _better(both, chosen, job):
+        if both.placed.option == option and better_plan(both, chosen, job):
             chosen = replace(both, instead_of=alone)
     return chosen
 
@@ -184,7 +184,8 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     return whole.value - to_save(setting_up(FSX, "", job) - _systems(alone, job), job) <= max(least.value, of_saves)
 
 
-def _better(one: Together, other: Together, job: Job) -> bool:
+def better_plan(one: Together, other: Together, job: Job) -> bool:
+    """Cheaper as a whole beyond doubt, by what its systems have to be worth more."""
     mine, theirs = one.weighed, other.weighed
     if mine is None or theirs is None:
         return False

@@ -54,7 +54,7 @@ def filling_lines(
     if way != BEFORE or first.load_seconds is None:
         return
     months = first.load_seconds / 3600.0 / bill.facts.model.known("hours_per_month").value
-    filled = lies_on(option, bill.run.operations)
+    filled = lies_on(option, bill.run.mounted)
     if filled in (S3_FILES, EXPRESS):
         held = kept_by_s3_files(bill) if filled == S3_FILES else copied_bytes(bill.run)
         line = bill.line("loading-storage", "loading", filled, "storage", held * months / 2.0)

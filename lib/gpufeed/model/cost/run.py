@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.frozen import changed, frozen
 from gpufeed.model.recommendation import Evaluation
+from gpufeed.model.rules import S3
 
 
 @frozen
@@ -27,7 +28,7 @@ class Run:
     puts_once: Quantity = Quantity.exact(0.0, "requests")
     gpu_price_elsewhere: Quantity | None = None  # where it is not known: the same by the prices of other Regions
     by_capacity_block: bool = False  # the price of an hour is that of a Capacity Block, not on demand
-    operations: frozenset[str] = frozenset()
+    mounted: str = S3  # the bucket behind Mountpoint
     network_path: str | None = None
     kms_calls: Quantity | None = None  # calls to KMS for one request to S3; None without SSE-KMS
     discount: float = 0.0  # share off every price but that of instances

@@ -56,7 +56,7 @@ def _cost(
     first: FirstEpoch | None,
 ) -> Cost:
     bill = bill_of(run, facts)
-    backing = lies_on(option, run.operations)
+    backing = lies_on(option, run.mounted)
     lines = (
         *stored(bill, "base-storage", "base", run.dataset_bytes),
         *uploaded(bill),

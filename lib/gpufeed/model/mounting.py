@@ -1,0 +1,69 @@
+"""Which bucket is mounted where the job's file operations leave both open: the one whose plan is better beyond doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gpufeed.model import loading
+from gpufeed.model.job import Job
+from gpufeed.model.measurement import Measurement
+from gpufeed.model.recommendation import OptionAnswer, Placement, Reason
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, Traits
+from gpufeed.model.together import Together, better_plan
+from gpufeed.model.weigh import against, beats
+
+
+def may_mount_either(
+    fit: Mapping[str, OptionAnswer], traits: Traits, measurement: Measurement | None, job: Job
+) -> bool:
+    """Whether a directory bucket is weighed behind Mountpoint as well.
+
+    Not for a program that reads a bucket itself: it has the same one without a mount.  A measurement of Mountpoint does
+    not say what was mounted, and is taken to be of what is mounted by default.
+    """
+    return (
+        traits.wants_files
+        and job.load.mounted == S3
+        and fit[MOUNTPOINT].verdict != "ruled-out"
+        and (measurement is None or measurement.option != MOUNTPOINT)
+    )
+
+
+def with_mount(plan: Together) -> bool:
+    """Whether what is mounted matters to a plan."""
+    return MOUNTPOINT in (plan.reads, plan.placed.option)
+
+
+def better_mounted(mounted: Together, mount: OptionAnswer, whole: Together, by_default: OptionAnswer) -> bool:
+    """Whether a plan with the directory bucket takes the place of one with the bucket that is mounted by default.
+
+    As a whole it has to be cheaper beyond doubt, and may neither be said more against nor end later; without prices,
+    the reads have to be.
+    """
+    job = mounted.job
+    if not with_mount(mounted) or mount.verdict == "ruled-out" or against(mount) > against(by_default):
+        return False
+    if loading.ends_later(mounted.answer, whole.answer, job):
+        return False
+    if mounted.weighed is None or whole.weighed is None:
+        return mounted.reads == MOUNTPOINT and beats(mounted.answer, whole.answer, job)
+    return better_plan(mounted, whole, job)
+
+
+def explained(role: Placement, chosen: Together, other: Together | None) -> Placement:
+    """A placement on Mountpoint with why a directory bucket is mounted that the file operations do not ask for."""
+    if role.option != MOUNTPOINT or other is None or chosen.job.load.mounted != EXPRESS:
+        return role
+    return replace(role, reasons=(*role.reasons, *_why(chosen, other)))
+
+
+def _why(chosen: Together, other: Together) -> Iterator[Reason]:
+    places = {"option": other.reads, "other": other.placed.option}
+    mine, theirs = chosen.weighed, other.weighed
+    if mine is not None and theirs is not None:
+        yield Reason("directory-bucket-cheaper", {**places, "cost": mine, "other_cost": theirs})
+    fed, other_fed = chosen.answer.fed, other.answer.fed
+    if fed is not None and other_fed is not None and fed.value > other_fed.value:
+        found = {"option": other.reads, "fed": fed, "other_fed": other_fed}
+        yield Reason("directory-bucket-feeds", found, "s3-express-performance")
