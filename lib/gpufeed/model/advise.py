@@ -134,18 +134,19 @@ def decide(
         return by_default
     other = job.mounting(EXPRESS)
     mount = judge(MOUNTPOINT, other, measurement)
-    fitted = fitness(mount.answer, traits, other, rewritten=rewritten)
-    mounted = together({**fit, MOUNTPOINT: fitted}, shared, rule, job=other)
-    if not mounting.better_mounted(mounted, fitted, whole, fit[MOUNTPOINT]):
-        matters = mounting.with_mount(mounted) or mounting.with_mount(whole)
-        return changed(by_default, other_mount=mounted) if matters else by_default
+    with_it = {**fit, MOUNTPOINT: fitness(mount.answer, traits, other, rewritten=rewritten)}
+    plans = mounting.mounted(with_it, shared, rule, whole, other)
+    chosen = mounting.better_mounted(plans, with_it[MOUNTPOINT], whole, fit[MOUNTPOINT])
+    if chosen is whole:
+        matters = mounting.with_mount(plans[0]) or mounting.with_mount(whole)
+        return changed(by_default, other_mount=plans[0]) if matters else by_default
     return changed(
         by_default,
         job=other,
         judged={**judged, MOUNTPOINT: mount},
-        fit={**fit, MOUNTPOINT: fitted},
-        whole=mounted,
-        scratch=scratch(mounted.reads, other),
+        fit=with_it,
+        whole=chosen,
+        scratch=scratch(chosen.reads, other),
         other_mount=whole,
     )
 

@@ -1,16 +1,16 @@
-"""Which bucket is mounted where the job's file operations leave both open: the one whose plan is better beyond doubt."""
+"""Which bucket is mounted where the file operations leave both open: the one whose plan is better beyond doubt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpufeed.model import loading
 from gpufeed.model.job import Job
 from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason
-from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, Traits
-from gpufeed.model.together import Together, better_plan
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, RuleAnswer, Traits
+from gpufeed.model.together import Fit, Shared, Together, better_plan, plan_with, together
 from gpufeed.model.weigh import against, beats
 
 
@@ -35,20 +35,37 @@ def with_mount(plan: Together) -> bool:
     return MOUNTPOINT in (plan.reads, plan.placed.option)
 
 
-def better_mounted(mounted: Together, mount: OptionAnswer, whole: Together, by_default: OptionAnswer) -> bool:
-    """Whether a plan with the directory bucket takes the place of one with the bucket that is mounted by default.
+def mounted(fit: Fit, shared: Shared, rule: RuleAnswer, whole: Together, job: Job) -> tuple[Together, ...]:
+    """The plans with the directory bucket mounted: the reads' own choice, and with them where the other plan has them.
 
-    As a whole it has to be cheaper beyond doubt, and may neither be said more against nor end later; without prices,
-    the reads have to be.
+    A rule that is for Mountpoint is for it with either bucket, and the one may be none that the reads should be on.
     """
-    job = mounted.job
-    if not with_mount(mounted) or mount.verdict == "ruled-out" or against(mount) > against(by_default):
+    own = together(fit, shared, rule, job=job)
+    if own.reads == whole.reads:
+        return (own,)
+    return own, plan_with(whole.reads, fit, shared, rule=rule, job=job, known=own.saves)
+
+
+def better_mounted(
+    plans: Iterable[Together], mount: OptionAnswer, whole: Together, by_default: OptionAnswer
+) -> Together:
+    """The plan that takes the place of the one with the bucket that is mounted by default; else that one.
+
+    As a whole it has to be cheaper beyond doubt, and may neither have more said against it nor end later; without
+    prices, the reads have to be.
+    """
+    if mount.verdict == "ruled-out" or against(mount) > against(by_default):
+        return whole
+    able = [plan for plan in plans if with_mount(plan) and _better(plan, whole)]
+    return min(able, key=lambda plan: 0.0 if plan.weighed is None else plan.weighed.value, default=whole)
+
+
+def _better(plan: Together, whole: Together) -> bool:
+    if loading.ends_later(plan.answer, whole.answer, plan.job):
         return False
-    if loading.ends_later(mounted.answer, whole.answer, job):
-        return False
-    if mounted.weighed is None or whole.weighed is None:
-        return mounted.reads == MOUNTPOINT and beats(mounted.answer, whole.answer, job)
-    return better_plan(mounted, whole, job)
+    if plan.weighed is None or whole.weighed is None:
+        return plan.reads == MOUNTPOINT and beats(plan.answer, whole.answer, plan.job)
+    return better_plan(plan, whole, plan.job)
 
 
 def explained(role: Placement, chosen: Together, other: Together | None) -> Placement:

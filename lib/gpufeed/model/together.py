@@ -78,19 +78,19 @@ def together(fit: Fit, shared: Shared, rule: RuleAnswer, *, job: Job) -> Togethe
     the reads gives way only to what is cheaper beyond doubt, as a whole as by the reads alone, and each system that one
     plan has and the other has not is worth its setting up.
     """
-    alone = _with(cheapest(fit, rule, job), fit, shared, rule=rule, job=job)
+    alone = plan_with(cheapest(fit, rule, job), fit, shared, rule=rule, job=job)
     if alone.reads == FSX:
         return alone
     chosen, ruled = alone, best_of_rule(fit, rule).option == FSX
     if not _no_place_for_reads(FSX, alone, fit, job) and not _never(alone, fit, job, ruled=ruled):
-        both = _with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
+        both = plan_with(FSX, fit, shared, rule=rule, job=job, known=alone.saves)
         better = better_plan(alone, both, job) if ruled else not better_plan(both, alone, job)
         if both.placed.option == FSX and not better:
             chosen = replace(both, instead_of=alone)
     for option in (EXPRESS, S3_FILES, MOUNTPOINT) if alone.reads != S3 else ():
         if option == alone.reads or _no_place_for_reads(option, alone, fit, job):
             continue
-        both = _with(option, fit, shared, rule=rule, job=job, known=alone.saves)
+        both = plan_with(option, fit, shared, rule=rule, job=job, known=alone.saves)
         if both.placed.option == option and better_plan(both, chosen, job):
             chosen = replace(both, instead_of=alone)
     return chosen
@@ -150,7 +150,7 @@ def against_the_rest(answer: OptionAnswer, chosen: Together, best: OptionAnswer,
     return replace(answer, verdict="works-but", reasons=(*answer.reasons, Reason("cheaper-apart", found)))
 
 
-def _with(
+def plan_with(
     reads: str, fit: Fit, shared: Shared, *, rule: RuleAnswer, job: Job, known: Mapping[str, Saving] | None = None
 ) -> Together:
     """The plan with the reads on one option; ``known``: what saving costs with the reads on another."""
