@@ -12,6 +12,7 @@ from gpufeed.model.advise import recommend
 from gpufeed.model.alternatives import Alternative, alternatives, what_pays
 from gpufeed.model.checkpoint_plan import checkpoint_plan
 from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import S3
 from gpufeed.model.workload import Workload
 from gpufeed.present import tables, words
 
@@ -164,6 +165,30 @@ def test_a_program_that_reads_files_may_save_as_objects() -> None:
     said = one.reason.parameters
     assert said["then"] == plan.saving(said["option"]).total and said["now"] == there
     assert "instead-as-objects" not in asked(SAVES)[1]
+
+
+@pytest.mark.parametrize("interface", ["posix", "file-paths"])
+def test_a_saver_of_objects_renames_no_file(interface: str) -> None:
+    """671B in fp8 every 10 minutes: the writer of files renames them, and keeps nobody from putting objects."""
+    mixture: dict[str, Any] = {
+        "task": "pretraining",
+        "instances": 16,
+        "instance_type": "p6-b200.48xlarge",
+        "model_parameters": 671e9,
+        "active_parameters": 37e9,
+        "precision": "fp8",
+        "checkpoint_mode": "async",
+        "checkpoint_interval": 600,
+        "zone": "use1-az2",
+        "interface": interface,
+    }
+    plan, found = asked(mixture, file_operations=["rename"])
+    one = found["instead-as-objects"]
+    saving, there = plan.saving(S3).total, plan.saving("fsx-for-lustre").total
+    assert plan.placements["checkpoints"].option == "fsx-for-lustre" and saving is not None and there is not None
+    assert one.reason.parameters["option"] == S3 and one.saves == pytest.approx(there.value - saving.value)
+    if interface == "posix":  # which has the same plan without the wish
+        assert asked(mixture)[1]["instead-as-objects"].saves == pytest.approx(one.saves)
 
 
 def test_host_memory_that_is_too_small_is_no_alternative() -> None:

@@ -14,7 +14,7 @@ from gpufeed.model.demand import stall_tolerance
 from gpufeed.model.frozen import frozen
 from gpufeed.model.job import Job
 from gpufeed.model.recommendation import OptionAnswer, Reason, Recommendation
-from gpufeed.model.rules import MOUNTPOINT
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT
 from gpufeed.model.weigh import (
     COMPARISONS,
     NOT_AGAINST,
@@ -22,6 +22,8 @@ from gpufeed.model.weigh import (
     beats_at_any_price,
     best_of_rule,
     cheaper_beyond_doubt,
+    kept,
+    least_saving,
     setting_up,
     to_replace,
     to_save,
@@ -66,14 +68,18 @@ def why(role: str, before: Decision, after: Decision) -> Reason:
 
 
 def _why_mounts(role: str, before: Decision, after: Decision) -> Reason | None:
-    """That another bucket is mounted beyond the flip, and the plan with the one before it costs more then."""
+    """That another bucket is mounted beyond the flip, and what the plan with the one before it costs then."""
     now, then, other = before.job.load.mounted, after.job.load.mounted, after.other_mount
     if now == then or other is None or MOUNTPOINT not in (before.options[role], after.options[role]):
         return None
     mine, theirs = after.whole.weighed, other.weighed
     if mine is None or theirs is None:
         return None
-    return Reason("flip-mounts", {"option": then, "other": now, "cost": mine, "other_cost": theirs})
+    found: dict[str, Any] = {"option": then, "other": now, "cost": mine, "other_cost": theirs}
+    if then == EXPRESS:
+        return Reason("flip-mounts", found)
+    because = kept(theirs, mine, least_saving(after.job), after.job)
+    return Reason("flip-mounts-no-more", found | {"because": because})
 
 
 #: Rules that say something of an answer and never choose it.

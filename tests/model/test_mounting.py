@@ -1,0 +1,125 @@
+"""Which bucket is mounted where the file operations of a job leave both open, worked by hand."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gpufeed.facts import load
+from gpufeed.model.advise import decide, recommend
+from gpufeed.model.flip import flip_points
+from gpufeed.model.loading import ends_later
+from gpufeed.model.measurement import Conditions, Measurement, Record
+from gpufeed.model.recommendation import Recommendation
+from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, S3_FILES
+from gpufeed.model.together import better_plan
+from gpufeed.model.workload import Workload
+
+FACTS = load()
+#: 128 H100 that read 40 TB of large files by path, in 8 MiB parts, under one prefix.
+UNET: dict[str, Any] = {
+    "task": "pretraining",
+    "instances": 16,
+    "instance_type": "p5.48xlarge",
+    "preset": "mlperf-unet3d",
+    "dataset_bytes": 40e12,
+    "epochs": 200,
+    "interface": "file-paths",
+    "avoid_parallel_file_system": True,
+    "prefixes": 1,
+    "checkpoint_bytes": 1.5e9,
+    "checkpoint_writers": 1,
+    "checkpoint_interval": 3600,
+}
+
+
+def plan(**more: Any) -> Recommendation:
+    return recommend(Workload.from_mapping(UNET | more, FACTS), FACTS)
+
+
+def said(found: Recommendation, role: str = "training_reads") -> dict[str, Any]:
+    return {reason.id: reason.parameters for reason in found.placements[role].reasons}
+
+
+def test_a_directory_bucket_is_mounted_where_the_plan_is_cheaper_for_it() -> None:
+    """1,024 readers × 8.14 MB / (4 ms + 54.3 ms) = 143 GB/s of 407: 35 %.  One prefix gives 5,500 GET/s × 8.14 MB.
+
+    200 × 40 TB take 5.46 h at 407 GB/s, and 10.07 h more at 35 %: USD 8,867 of 128 GPUs at USD 880.64.  7.45 million
+    GiB retrieved are USD 4,470, LISTs and HEADs of opened files 274, the copy 127, storage 37, GETs 29, saves 3.
+    """
+    found = plan()
+    reads, saves = found.placements["training_reads"], found.placements["checkpoints"]
+    assert [(placed.option, placed.lies_on) for placed in (reads, saves)] == [(MOUNTPOINT, EXPRESS)] * 2
+    assert found.fed is not None and found.fed.value == pytest.approx(143.06 / 406.67, rel=1e-4)
+    assert found.option(MOUNTPOINT).supply.limited_by == "request-latency"
+    assert found.cost.total is not None and found.cost.total.value == pytest.approx(13_809, abs=1)
+    why = said(found)
+    assert why["directory-bucket-feeds"]["other_fed"].value == pytest.approx(5_500 * 8.144479e6 / 406.67e9, rel=1e-4)
+    assert why["directory-bucket-cheaper"]["cost"] == found.cost.weighed
+    assert why["directory-bucket-cheaper"]["other_cost"].value == pytest.approx(39_407, abs=1)
+    assert (why["directory-bucket-cheaper"]["option"], why["directory-bucket-cheaper"]["other"]) == (S3_FILES, S3_FILES)
+    # A job that renames files has the same plan, and no choice to tell of.
+    renaming = plan(file_operations=["rename"])
+    assert renaming.cost.total == found.cost.total and "directory-bucket-cheaper" not in said(renaming)
+
+
+def test_the_bucket_by_default_stays_where_nothing_is_gained_or_the_other_is_none() -> None:
+    mounts = {
+        "no zone of a directory bucket": plan(zone="use1-az1"),
+        "another Region without it": plan(region="eu-central-1"),
+        "all of it is fed": plan(samples_per_second_per_accelerator=1),
+        "the bucket itself": plan(interface="s3-api"),
+    }
+    assert {why: found.mounted for why, found in mounts.items()} == dict.fromkeys(mounts, S3)
+
+
+def test_a_measured_mount_is_taken_to_be_on_what_is_mounted_by_default() -> None:
+    record = Record(op="read", bytes_per_s=4e10, requests=1000, nodes=16)
+    measured = Measurement("s3bench", "ok", (record,), conditions=Conditions(option=MOUNTPOINT))
+    workload = Workload.from_mapping(UNET, FACTS)
+    assert recommend(workload, FACTS, measurement=measured).mounted == S3
+    elsewhere = replace(measured, conditions=Conditions(option=S3_FILES))
+    assert recommend(workload, FACTS, measurement=elsewhere).mounted == EXPRESS
+
+
+def test_a_flip_to_another_mount_is_told_by_what_is_mounted() -> None:
+    flips, _ = flip_points(plan(), FACTS)
+    by_mount = [flip for flip in flips if flip.reason.id == "flip-mounts-no-more"]
+    assert by_mount
+    for flip in by_mount:
+        assert flip.from_option == MOUNTPOINT and flip.reason.parameters["other"] == EXPRESS
+        assert flip.reason.parameters["because"].id in ("kept-dearer", "kept-in-doubt", "kept-too-little")
+    # With more prefixes, where GPUs that are dear decide
+    flips, _ = flip_points(plan(prefixes=4, instances=4), FACTS)
+    for flip in (flip for flip in flips if flip.reason.id == "flip-mounts"):
+        why = flip.reason.parameters
+        assert flip.option == MOUNTPOINT and why["cost"].value < why["other_cost"].value
+
+
+def test_asking_to_rename_files_never_makes_a_plan_cheaper() -> None:
+    """Beyond doubt, and by what a choice has to save: no less is claimed of any choice."""
+    some, mounted = random.Random(12), 0
+    for _ in range(200):
+        traits = UNET | {
+            "instances": some.choice((1, 4, 16, 17, 64, 600)),
+            "instance_type": some.choice(("p5.48xlarge", "p5en.48xlarge", "g6.12xlarge")),
+            "preset": some.choice(("mlperf-unet3d", "image-classification", "llm-text")),
+            "dataset_bytes": 10 ** some.uniform(11, 14.5),
+            "epochs": some.choice((1, 3, 50, 200)),
+            "prefixes": some.choice((1, 4, 32)),
+            "checkpoint_bytes": 10 ** some.uniform(9, 12.5),
+            "checkpoint_writers": some.choice((1, None)),
+            "checkpoint_interval": some.choice((300, 1800, 20_000)),
+            "avoid_parallel_file_system": some.choice((True, False)),
+        }
+        traits = {name: value for name, value in traits.items() if value is not None}
+        free, bound = (
+            decide(Workload.from_mapping(traits | more, FACTS), FACTS) for more in ({}, {"file_operations": ["rename"]})
+        )
+        mounted += free.job.load.mounted == EXPRESS
+        cheaper = better_plan(bound.whole, free.whole, free.job)
+        assert not cheaper or ends_later(bound.whole.answer, free.whole.answer, free.job), traits
+    assert mounted > 20  # so that the choice is among what was tried
