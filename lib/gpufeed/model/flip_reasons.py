@@ -23,7 +23,6 @@ from gpufeed.model.weigh import (
     best_of_rule,
     cheaper_beyond_doubt,
     kept,
-    least_saving,
     setting_up,
     to_replace,
     to_save,
@@ -78,7 +77,7 @@ def _why_mounts(role: str, before: Decision, after: Decision) -> Reason | None:
     found: dict[str, Any] = {"option": then, "other": now, "cost": mine, "other_cost": theirs}
     if then == EXPRESS:
         return Reason("flip-mounts", found)
-    because = kept(theirs, mine, least_saving(after.job), after.job)
+    because = kept(theirs, mine, to_save(setting_up(EXPRESS, "", after.job), after.job), after.job)
     return Reason("flip-mounts-no-more", found | {"because": because})
 
 

@@ -11,7 +11,7 @@ from gpufeed.model.measurement import Measurement
 from gpufeed.model.recommendation import OptionAnswer, Placement, Reason
 from gpufeed.model.rules import EXPRESS, MOUNTPOINT, S3, RuleAnswer, Traits
 from gpufeed.model.together import Fit, Shared, Together, better_plan, plan_with, together
-from gpufeed.model.weigh import against, beats
+from gpufeed.model.weigh import against, beats, setting_up
 
 
 def may_mount_either(
@@ -51,8 +51,8 @@ def better_mounted(
 ) -> Together:
     """The plan that takes the place of the one with the bucket that is mounted by default; else that one.
 
-    As a whole it has to be cheaper beyond doubt, and may neither have more said against it nor end later; without
-    prices, the reads have to be.
+    As a whole it has to be cheaper beyond doubt, by what a bucket that the plan does not have otherwise is worth to set
+    up, and may neither have more said against it nor end later; without prices, the reads have to be.
     """
     if mount.verdict == "ruled-out" or against(mount) > against(by_default):
         return whole
@@ -65,7 +65,12 @@ def _better(plan: Together, whole: Together) -> bool:
         return False
     if plan.weighed is None or whole.weighed is None:
         return plan.reads == MOUNTPOINT and beats(plan.answer, whole.answer, plan.job)
-    return better_plan(plan, whole, plan.job)
+    return better_plan(
+        plan,
+        whole,
+        plan.job,
+        more=0.0 if EXPRESS in (whole.reads, whole.placed.option) else setting_up(EXPRESS, "", plan.job),
+    )
 
 
 def explained(role: Placement, chosen: Together, other: Together | None) -> Placement:

@@ -184,17 +184,17 @@ def _never(alone: Together, fit: Fit, job: Job, *, ruled: bool) -> bool:
     return whole.value - to_save(setting_up(FSX, "", job) - _systems(alone, job), job) <= max(least.value, of_saves)
 
 
-def better_plan(one: Together, other: Together, job: Job) -> bool:
-    """Cheaper as a whole beyond doubt, by what its systems have to be worth more."""
+def better_plan(one: Together, other: Together, job: Job, *, more: float = 0.0) -> bool:
+    """Cheaper as a whole beyond doubt, by what its systems, and ``more``, have to be worth."""
     mine, theirs = one.weighed, other.weighed
     if mine is None or theirs is None:
         return False
-    return cheaper_beyond_doubt(mine, theirs, _least(one, other, job))
+    return cheaper_beyond_doubt(mine, theirs, _least(one, other, job, more))
 
 
-def _least(one: Together, other: Together, job: Job) -> float:
+def _least(one: Together, other: Together, job: Job, besides: float = 0.0) -> float:
     """What the one has to save to take the place of the other; to spare a system is no reason where saves last less."""
-    more = _systems(one, job) - _systems(other, job)
+    more = _systems(one, job) - _systems(other, job) + besides
     gives_less = other.each_copied and not one.each_copied
     return to_save(max(0.0, more) if gives_less else more, job)
 
