@@ -10,7 +10,7 @@ import pytest
 
 from gpufeed.facts import load
 from gpufeed.model.advise import decide, recommend
-from gpufeed.model.flip import flip_points
+from gpufeed.model.flip_reasons import why
 from gpufeed.model.loading import ends_later
 from gpufeed.model.measurement import Conditions, Measurement, Record
 from gpufeed.model.recommendation import Recommendation
@@ -57,11 +57,16 @@ def test_a_directory_bucket_is_mounted_where_the_plan_is_cheaper_for_it() -> Non
     assert found.fed is not None and found.fed.value == pytest.approx(143.06 / 406.67, rel=1e-4)
     assert found.option(MOUNTPOINT).supply.limited_by == "request-latency"
     assert found.cost.total is not None and found.cost.total.value == pytest.approx(13_809, abs=1)
-    why = said(found)
-    assert why["directory-bucket-feeds"]["other_fed"].value == pytest.approx(5_500 * 8.144479e6 / 406.67e9, rel=1e-4)
-    assert why["directory-bucket-cheaper"]["cost"] == found.cost.weighed
-    assert why["directory-bucket-cheaper"]["other_cost"].value == pytest.approx(39_407, abs=1)
-    assert (why["directory-bucket-cheaper"]["option"], why["directory-bucket-cheaper"]["other"]) == (S3_FILES, S3_FILES)
+    because = said(found)
+    assert because["directory-bucket-feeds"]["other_fed"].value == pytest.approx(
+        5_500 * 8.144479e6 / 406.67e9, rel=1e-4
+    )
+    assert because["directory-bucket-cheaper"]["cost"] == found.cost.weighed
+    assert because["directory-bucket-cheaper"]["other_cost"].value == pytest.approx(39_407, abs=1)
+    assert (because["directory-bucket-cheaper"]["option"], because["directory-bucket-cheaper"]["other"]) == (
+        S3_FILES,
+        S3_FILES,
+    )
     # A job that renames files has the same plan, and no choice to tell of.
     renaming = plan(file_operations=["rename"])
     assert renaming.cost.total == found.cost.total and "directory-bucket-cheaper" not in said(renaming)
@@ -74,7 +79,7 @@ def test_the_bucket_by_default_stays_where_nothing_is_gained_or_the_other_is_non
         "all of it is fed": plan(samples_per_second_per_accelerator=1),
         "the bucket itself": plan(interface="s3-api"),
     }
-    assert {why: found.mounted for why, found in mounts.items()} == dict.fromkeys(mounts, S3)
+    assert {case: found.mounted for case, found in mounts.items()} == dict.fromkeys(mounts, S3)
 
 
 def test_a_measured_mount_is_taken_to_be_on_what_is_mounted_by_default() -> None:
@@ -87,17 +92,17 @@ def test_a_measured_mount_is_taken_to_be_on_what_is_mounted_by_default() -> None
 
 
 def test_a_flip_to_another_mount_is_told_by_what_is_mounted() -> None:
-    flips, _ = flip_points(plan(), FACTS)
-    by_mount = [flip for flip in flips if flip.reason.id == "flip-mounts-no-more"]
-    assert by_mount
-    for flip in by_mount:
-        assert flip.from_option == MOUNTPOINT and flip.reason.parameters["other"] == EXPRESS
-        assert flip.reason.parameters["because"].id in ("kept-dearer", "kept-in-doubt", "kept-too-little")
-    # With more prefixes, where GPUs that are dear decide
-    flips, _ = flip_points(plan(prefixes=4, instances=4), FACTS)
-    for flip in (flip for flip in flips if flip.reason.id == "flip-mounts"):
-        why = flip.reason.parameters
-        assert flip.option == MOUNTPOINT and why["cost"].value < why["other_cost"].value
+    """GPUs at USD 10.50 an hour are not worth what a directory bucket costs at worst, at USD 55 they are."""
+    cheap, dear = (
+        decide(Workload.from_mapping(UNET | {"gpu_hour_price": each}, FACTS), FACTS) for each in (10.5, 55.04)
+    )
+    assert [one.options["training_reads"] for one in (cheap, dear)] == [S3_FILES, MOUNTPOINT]
+    wins, ends = why("training_reads", cheap, dear), why("training_reads", dear, cheap)
+    assert (wins.id, wins.parameters["option"], wins.parameters["other"]) == ("flip-mounts", EXPRESS, S3)
+    assert dear.other_mount is not None and wins.parameters["cost"] == dear.whole.weighed
+    assert wins.parameters["other_cost"] == dear.other_mount.weighed
+    assert (ends.id, ends.parameters["option"], ends.parameters["other"]) == ("flip-mounts-no-more", S3, EXPRESS)
+    assert ends.parameters["because"].id == "kept-in-doubt"
 
 
 def test_asking_to_rename_files_never_makes_a_plan_cheaper() -> None:

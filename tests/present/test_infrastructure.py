@@ -798,6 +798,18 @@ def test_a_directory_bucket_is_named_filled_and_copied_from(
         assert all("Before the directory bucket is deleted" in text for text in written.values())
 
 
+def test_a_directory_bucket_that_the_model_mounts_is_made_and_filled() -> None:
+    # 16 instances read large files under one prefix of a bucket: no file operation asks for a directory bucket.
+    starved = {"instances": 16, "instance_type": "p5.48xlarge", "preset": "mlperf-unet3d", "dataset_bytes": 40e12}
+    wishes = {"interface": "file-paths", "avoid_parallel_file_system": True, "prefixes": 1, "epochs": 200}
+    saves = {"checkpoint_bytes": 1.5e9, "checkpoint_writers": 1, "checkpoint_interval": 3600}
+    found = recommend(Workload.from_mapping({"task": "pretraining"} | starved | wishes | saves, FACTS), FACTS)
+    need, written = needed(found, FACTS, "0.1.0"), files(found, FACTS, "snippets", version="0.1.0")
+    assert need.directory_bucket and "s3express" in need.endpoints
+    assert {"directory-bucket-load.sh", "directory-bucket-copy.sh", "mountpoint.sh"} <= written.keys()
+    assert "NAME--ZONE-ID--x-s3" in written["mountpoint.sh"]
+
+
 def test_a_mount_on_a_general_purpose_bucket_is_not_told_to_append_or_rename() -> None:
     job = plan(file_operations=["rename", "append"], interface="file-paths")
     written = files(placed(job, "mountpoint-s3", "mountpoint-s3", "s3-standard"), FACTS, "snippets", version="0.1.0")
