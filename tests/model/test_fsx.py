@@ -16,10 +16,12 @@ from gpufeed.model.fsx import (
     GIB,
     Configuration,
     Need,
+    Order,
     allowed_capacity,
     automatic_metadata_iops,
     cheapest,
     configurations,
+    configured,
 )
 from gpufeed.model.recommendation import Reason
 
@@ -438,3 +440,12 @@ def test_in_china_the_network_of_a_file_system_bursts_lower() -> None:
     # 750 MB/s per TiB; bursts of 1,300, in China of 530, which is no burst
     assert elsewhere is not None and elsewhere[:3] == pytest.approx((1.8e9, 1.8e9, 3.12e9))
     assert china is not None and china[:3] == pytest.approx((1.8e9, 1.8e9, 1.8e9))
+
+
+def test_few_clients_that_get_less_than_the_disks_give_are_named() -> None:
+    # 7,200 GiB are two file servers: 2 × 4 clients × 5 Gbit/s are 5 GB/s, of 7.2 GB/s from the disks; 8 clients get 10.
+    ordered = Order("PERSISTENT_2-SSD-1000", 7200.0, 12_000.0, 0.0, False)
+    few, enough = (configured(ordered, "us-east-1", load(), Need(1e12, clients=clients)).notes for clients in (4, 8))
+    said = {note.id: note.parameters for note in few}["fsx-few-clients"]
+    assert (said["clients"], said["servers"], said["reached"].value) == (4, 2, 5e9)
+    assert "fsx-few-clients" not in {note.id for note in enough}

@@ -130,7 +130,7 @@ def decide(
         scratch=scratch(whole.reads, job),
         warnings=tuple(warnings),
     )
-    if not mounting.may_mount_either(fit, traits, measurement, job):
+    if not mounting.may_mount_either(fit, rule, traits, measurement, job):
         return by_default
     other = job.mounting(EXPRESS)
     mount = judge(MOUNTPOINT, other, measurement)

@@ -15,7 +15,7 @@ from gpufeed.model.weigh import against, beats, setting_up
 
 
 def may_mount_either(
-    fit: Mapping[str, OptionAnswer], traits: Traits, measurement: Measurement | None, job: Job
+    fit: Mapping[str, OptionAnswer], rule: RuleAnswer, traits: Traits, measurement: Measurement | None, job: Job
 ) -> bool:
     """Whether a directory bucket is weighed behind Mountpoint as well.
 
@@ -24,6 +24,8 @@ def may_mount_either(
     """
     return (
         traits.wants_files
+        # Something is said against any mount then, and only the rule can be for one all the same.
+        and (not traits.complex_posix or MOUNTPOINT in (rule.option, *rule.also_allowed))
         and job.load.mounted == S3
         and fit[MOUNTPOINT].verdict != "ruled-out"
         and (measurement is None or measurement.option != MOUNTPOINT)

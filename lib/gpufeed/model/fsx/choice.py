@@ -12,7 +12,7 @@ from gpufeed.model.frozen import changed
 from gpufeed.model.fsx.efa import efa_offered, of_efa
 from gpufeed.model.fsx.orders import allowed_types, best_orders, disqualifiers, orders_for, unpriced_orders
 from gpufeed.model.fsx.prices import prices
-from gpufeed.model.fsx.said import beside_the_price, carried_less, lacking, notes_of, unpriced_rival
+from gpufeed.model.fsx.said import beside_the_price, carried_less, few_clients, lacking, notes_of, unpriced_rival
 from gpufeed.model.fsx.sizing import accepted, asked_gib, disk_rate, memory_of, network_rate, opens_per_s_of, servers_of
 from gpufeed.model.fsx.types import Configuration, Configurations, Need, Order, RuledOut
 
@@ -64,13 +64,14 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
     if order.efa:
         settings["efa"] = True
     storage, metadata = prices(order, region, facts)
+    read, servers = disk_rate(section, order.capacity_gib, "read"), servers_of(section, order.capacity_gib)
     asked = asked_gib(section, need, facts, efa=order.efa)
     set_by = _size_set_by(order, asked, section)
     return Configuration(
         name=order.name,
         settings=settings,
         capacity_gib=order.capacity_gib,
-        read_bytes_per_s=disk_rate(section, order.capacity_gib, "read"),
+        read_bytes_per_s=read,
         write_bytes_per_s=disk_rate(section, order.capacity_gib, "write"),
         opens_per_s=opens_per_s_of(order, facts),
         network_bytes_per_s=network_rate(section, order.capacity_gib, region),
@@ -78,7 +79,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
         first_byte_latency=section.known("first_byte_latency"),
         ordered_iops=order.ordered_iops,
         efa=order.efa,
-        servers=servers_of(section, order.capacity_gib),
+        servers=servers,
         storage_per_month=storage,
         metadata_per_month=metadata,
         per_month=None if storage is None or metadata is None else storage.plus(metadata, "per month"),
@@ -89,6 +90,7 @@ def configured(order: Order, region: str, facts: Facts, need: Need) -> Configura
             *notes_of(order, asked, set_by, need=need, section=section, facts=facts),
             *beside_the_price(order, asked, section=section, need=need, facts=facts),
             *carried_less(need, efa=order.efa),
+            *few_clients(order, servers, read, need, facts),
             *(of_efa(need, facts, efa=order.efa) if order.efa or efa_offered(region, facts) is not False else ()),
         ),
     )

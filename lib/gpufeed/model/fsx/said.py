@@ -12,7 +12,14 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx.efa import EFA_CONNECTIONS, EFA_IN_PARTS, efa_advised, efa_offered
 from gpufeed.model.fsx.orders import lacks_of
 from gpufeed.model.fsx.prices import price_of, weighed_unit_prices
-from gpufeed.model.fsx.sizing import accepted, capacity_at, disk_rate, opens_per_s_of, ordered_throughput
+from gpufeed.model.fsx.sizing import (
+    accepted,
+    capacity_at,
+    disk_rate,
+    opens_per_s_of,
+    ordered_throughput,
+    server_connections,
+)
 from gpufeed.model.fsx.types import GIB, GIB_PER_BILLED_TIB, Configuration, Need, Order
 from gpufeed.model.recommendation import Reason
 from gpufeed.model.rules import FSX
@@ -97,6 +104,19 @@ def carried_less(need: Need, *, efa: bool) -> Iterator[Reason]:
         clients = need.writing_clients if what == "write" else need.clients
         rates = {"asked": Quantity.exact(asked, "bytes/s"), "carries": Quantity.exact(carries, "bytes/s")}
         yield Reason(CARRIED_LESS[what], {"limit": limit, "clients": clients, **rates})
+
+
+def few_clients(order: Order, servers: int | None, read: Quantity, need: Need, facts: Facts) -> Iterator[Reason]:
+    """That the instances get less from the file servers, without EFA, than the disks give.
+
+    References: fsx-performance.
+    """
+    if order.efa or servers is None or not need.clients:
+        return
+    reached = server_connections(servers, need.clients, facts)
+    if reached.value < read.value:
+        said = {"clients": need.clients, "servers": servers, "reached": reached}
+        yield Reason("fsx-few-clients", said, "fsx-performance")
 
 
 def beside_the_price(
