@@ -14,8 +14,7 @@ from gpufeed.model.job import Job
 from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Placement, Reason, Saving
 from gpufeed.model.release import export_seconds, provisioned_throughput
 from gpufeed.model.rules import EXPRESS, FSX, S3, Traits
-from gpufeed.model.traffic import step_seconds
-from gpufeed.model.weigh import setting_up, to_save
+from gpufeed.model.weigh import to_replace
 
 #: What to state, for each caveat about something that was not stated or is not known: any of these fields, or all.
 ANSWERED_BY: dict[str, tuple[str, ...]] = {
@@ -118,13 +117,11 @@ def interval_loses(placed: Placement, chosen: Saving, job: Job) -> Iterator[Cave
 
     Where the saves themselves take that, they are named (:func:`saves_stall`).
     """
-    stall, restore, facts = chosen.stall, chosen.stall.restore_seconds, job.facts
+    stall, facts = chosen.stall, job.facts
     tolerance = stall_tolerance(job.workload, facts).value
     if stall.share is None or stall.share.value > tolerance:
         return
-    recovery = None if restore is None else facts.model.known("restart_overhead") + restore
-    step = step_seconds(job.workload, job.demand, facts)
-    losses = goodput.losses_of(job.demand, stall, recovery, step)
+    losses = goodput.losses_of(job.workload, job.demand, stall, facts)
     if losses is None:
         return
     best = goodput.best_interval(losses)
@@ -149,8 +146,8 @@ def wish_costs(fit: Mapping[str, OptionAnswer], reads: str, traits: Traits, job:
         return
     if other.weighed is None or mine.weighed is None or other.fed is None or mine.fed is None:
         return
-    more = to_save(setting_up(FSX, "", job) - setting_up(reads, "", job), job)
-    if other.fed.value > mine.fed.value and other.weighed.value < mine.weighed.value - more:
+    least = to_replace(FSX, mine, job)
+    if other.fed.value > mine.fed.value and other.weighed.value < mine.weighed.value - least:
         said = {"option": FSX, "fed": other.fed, "cost": other.weighed}
         said |= {"other": reads, "other_fed": mine.fed, "other_cost": mine.weighed}
         yield Caveat("wish-costs", said, grave=True)

@@ -168,11 +168,7 @@ def curves(plan: CheckpointPlan) -> dict[str, list[tuple[float, float]]]:
 
 def _checkpoints(answer: OptionAnswer, plan: Recommendation, each: float | None, facts: Facts) -> Checkpoints:
     restore = _restore(answer, plan, facts)
-    losses = None
-    if restore is not None:
-        recovery = (facts.model.known("restart_overhead") + restore.seconds).named("seconds")
-        step = step_seconds(plan.workload, plan.demand, facts)
-        losses = goodput.losses_of(plan.demand, answer.stall, recovery, step)
+    losses = goodput.losses_of(plan.workload, plan.demand, answer.stall, facts)
     cannot = [reason for reason in answer.reasons if reason.id in CANNOT_SAVE]
     most = facts.options[MOUNTPOINT].known("maximum_written_object").value
     if answer.option == MOUNTPOINT and each is not None and each > most:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model import formulas
 from gpufeed.model.recommendation import CheckpointStall, Demand
+from gpufeed.model.traffic import step_seconds
+from gpufeed.model.workload import Workload
 
 _LARGEST_EXPONENT = 700.0  # e^700 is the last that a float holds
 
@@ -106,13 +109,13 @@ def best_interval(losses: Losses) -> float:
     return max(daly, losses.shortest_interval())
 
 
-def losses_of(
-    demand: Demand, stall: CheckpointStall, recovery: Quantity | None, step: Quantity | None = None
-) -> Losses | None:
+def losses_of(workload: Workload, demand: Demand, stall: CheckpointStall, facts: Facts) -> Losses | None:
     """What a job loses with saves on one option; None where a part is not known."""
-    mean = demand.mean_time_to_failure
-    if stall.blocks_seconds is None or recovery is None or mean is None:
+    mean, restore = demand.mean_time_to_failure, stall.restore_seconds
+    if stall.blocks_seconds is None or restore is None or mean is None:
         return None
+    recovery = facts.model.known("restart_overhead").plus(restore, "seconds")
+    step = step_seconds(workload, demand, facts)
     lag = stall.save_seconds if demand.checkpoint_mode == "async" else None
     return Losses(stall.blocks_seconds, lag, recovery, mean, step)
 
