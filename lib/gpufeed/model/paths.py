@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpufeed.facts import Facts
 from gpufeed.facts.quantity import Quantity
 from gpufeed.model.fsx import GIB
-from gpufeed.model.recommendation import Caveat, Demand, OptionAnswer, Reason, Saving, Supply
+from gpufeed.model.recommendation import Caveat, CostLine, Demand, OptionAnswer, Reason, Saving, Supply
 from gpufeed.model.rules import EXPRESS, FSX, S3
 from gpufeed.model.supply import Load, lies_on, served_by
 from gpufeed.model.workload import Workload
@@ -142,11 +142,16 @@ def saves_cross(saving: Saving, workload: Workload, region: str, facts: Facts) -
     """Saves, or their copies, that are written to a bucket of another Region: how much, and at what price."""
     if workload.network_path != OTHER_REGION:
         return
-    line = next((line for line in saving.lines if line.id == "checkpoint-transfer"), None)
-    across = None if line is None or line.quantity is None else (line.quantity * GIB).named("bytes")
+    line, across = crossing(saving.lines, "checkpoint-transfer")
     price = None if line is None else line.unit_price
     found = {"option": saving.option, "across": across, "price": price or facts.price("network", OTHER_REGION, region)}
     yield Caveat("saves-other-region", found)
+
+
+def crossing(lines: Iterable[CostLine], line_id: str) -> tuple[CostLine | None, Quantity | None]:
+    """(the line of a bill for what passes a way that is paid by the byte, those bytes)."""
+    line = next((line for line in lines if line.id == line_id), None)
+    return line, None if line is None or line.quantity is None else line.quantity.times(GIB, "bytes")
 
 
 def _requests(given: Supply, load: Load, demand: Demand, facts: Facts) -> Iterator[Caveat]:

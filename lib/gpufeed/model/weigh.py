@@ -9,6 +9,7 @@ from gpufeed.facts.quantity import Quantity
 from gpufeed.model import fsx, loading
 from gpufeed.model.any_price import cheaper_at_any_price, known_of
 from gpufeed.model.job import Job
+from gpufeed.model.paths import crossing
 from gpufeed.model.recommendation import OptionAnswer, Reason
 from gpufeed.model.rules import EXPRESS, FSX, S3, SYSTEMS, RuleAnswer
 
@@ -250,15 +251,9 @@ def _in_place(answer: OptionAnswer, best: OptionAnswer, job: Job) -> Iterator[Re
         cheaper = beats_at_any_price(answer, best, job)
     if cheaper and not loading.ends_later(answer, best, job):
         cost, other = (known_of(one.cost.lines, one.cost.currency).amount for one in (answer, best))
-        across, crosses = (_across(one) for one in (answer, best))
+        across, crosses = (crossing(one.cost.lines, "transfer")[1] for one in (answer, best))
         found = {"option": best.option, "cost": cost, "best": other, "across": across, "best_across": crosses}
         yield Reason("cheaper-in-place", found)
-
-
-def _across(answer: OptionAnswer) -> Quantity | None:
-    """Bytes that leave the bucket's Region."""
-    line = next((line for line in answer.cost.lines if line.id == "transfer"), None)
-    return None if line is None or line.quantity is None else (line.quantity * fsx.GIB).named("bytes")
 
 
 def _unpriced(answer: OptionAnswer) -> Iterator[Reason]:
